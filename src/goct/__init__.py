@@ -1,0 +1,26 @@
+"""Generalized optimal classification trees.
+
+Small decision trees that are provably the best possible for the metric you
+care about.
+"""
+
+from goct import metrics
+from goct._core import __version__
+from goct.exact import Exact
+from goct.problem import Problem
+from goct.solution import Limit, Progress, Solution, Status
+from goct.solve import solve
+from goct.tree import Tree
+
+__all__ = [
+    "Exact",
+    "Limit",
+    "Problem",
+    "Progress",
+    "Solution",
+    "Status",
+    "Tree",
+    "__version__",
+    "metrics",
+    "solve",
+]

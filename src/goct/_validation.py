@@ -1,0 +1,147 @@
+"""Checks of what users pass in, with errors that say what is wrong and what is allowed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+_BLOCK_ELEMENTS = 1 << 24
+
+
+def check_count(value: Any, name: str, minimum: int = 0) -> int:
+    """Return `value` as an integer of at least `minimum`."""
+    if isinstance(value, bool | np.bool_) or not isinstance(value, Integral | np.integer):
+        raise TypeError(f"{name} must be an integer of at least {minimum}, got {value!r}")
+    if value < minimum:
+        raise ValueError(f"{name} must be at least {minimum}, got {value}")
+    return int(value)
+
+
+def check_choice(value: Any, name: str, allowed: Sequence[str]) -> str:
+    """Return `value` if it is one of the `allowed` words."""
+    if value not in allowed:
+        words = ", ".join(repr(word) for word in allowed)
+        raise ValueError(f"unknown {name} {value!r}; allowed: {words}")
+    return str(value)
+
+
+def column_name(column: int, names: Sequence[str] | None) -> str:
+    """Say which column is meant, by number and, if it has one, by name."""
+    return f"column {column}" if names is None else f"column {column} ({names[column]!r})"
+
+
+def names_of_columns(X: Any) -> list[str] | None:
+    """Return the column names of a data frame, or None for anything else."""
+    columns = getattr(X, "columns", None)
+    return None if columns is None else [str(name) for name in columns]
+
+
+def check_binary_matrix(X: Any, names: Sequence[str] | None = None) -> NDArray[np.uint8]:
+    """Return `X` as a C-contiguous 0/1 matrix of bytes.
+
+    Booleans, integers and floats are accepted as long as every value is 0 or
+    1; the first value that is not is named in the error.
+    """
+    if hasattr(X, "toarray") and not isinstance(X, np.ndarray):
+        raise TypeError("X is a sparse matrix; pass a dense one, for example X.toarray()")
+    array = np.asarray(X)
+    if array.ndim != 2:
+        raise ValueError(f"X must be two-dimensional (rows, features), got shape {array.shape}")
+    if array.dtype.kind == "b":
+        return np.ascontiguousarray(array).view(np.uint8)
+    if array.dtype.kind not in "uifO":
+        raise TypeError(f"X must hold 0/1 numbers or booleans, got values of type {array.dtype}")
+
+    result = array if array.dtype == np.uint8 else np.empty(array.shape, dtype=np.uint8)
+    # In blocks: a matrix of booleans as large as X would double the memory.
+    step = max(1, _BLOCK_ELEMENTS // max(1, array.shape[1]))
+    for start in range(0, array.shape[0], step):
+        block = array[start : start + step]
+        ones = block == 1
+        bad = ~(ones | (block == 0))
+        if bad.any():
+            row, column = (int(i) for i in np.argwhere(bad)[0])
+            raise ValueError(_not_binary(block[row, column], start + row, column, names))
+        if result is not array:
+            result[start : start + step] = ones
+    return np.ascontiguousarray(result)
+
+
+def _not_binary(value: Any, row: int, column: int, names: Sequence[str] | None) -> str:
+    where = f"row {row}, {column_name(column, names)}"
+    if value is None or value != value:
+        return f"X has a missing value at {where}; features must be 0 or 1"
+    return (
+        f"X has the value {value!r} at {where}; features must be 0 or 1 "
+        "(goct.binarize turns other columns into 0/1 conditions)"
+    )
+
+
+def check_labels(y: Any, n_rows: int) -> tuple[tuple[Any, ...], NDArray[np.intp]]:
+    """Return the sorted distinct labels and, for each row, the index of its label."""
+    labels = np.asarray(y)
+    if labels.ndim == 2 and labels.shape[1] == 1:
+        labels = labels[:, 0]
+    if labels.ndim != 1:
+        raise ValueError(f"y must be one-dimensional, got shape {labels.shape}")
+    if len(labels) != n_rows:
+        raise ValueError(f"X has {n_rows} rows but y has {len(labels)} labels")
+    if labels.dtype.kind in "Of" and (missing := _is_missing(labels)).any():
+        raise ValueError(f"y has a missing label at row {int(np.argmax(missing))}")
+    if labels.dtype.kind == "f" and (fractional := labels != np.floor(labels)).any():
+        row = int(np.argmax(fractional))
+        raise ValueError(
+            f"y has the value {labels[row]!r} at row {row}: that is a number to regress on, "
+            "not a class label; use strings, integers or booleans"
+        )
+    if labels.dtype.kind in "bui" and len(labels):
+        low, high = int(labels.min()), int(labels.max())
+        if high - low < 1 << 16:  # counting is much faster than sorting
+            offsets = (labels.astype(np.int64) - low).astype(np.intp)
+            present = np.flatnonzero(np.bincount(offsets))
+            rank = np.zeros(high - low + 1, dtype=np.intp)
+            rank[present] = np.arange(len(present))
+            classes = (present + low).astype(labels.dtype)
+            return tuple(classes.tolist()), rank[offsets]
+    try:
+        classes, codes = np.unique(labels, return_inverse=True)
+    except TypeError as error:
+        kinds = sorted({type(label).__name__ for label in labels})
+        raise TypeError(f"y mixes labels of the types {', '.join(kinds)}; use one type") from error
+    return tuple(classes.tolist()), codes
+
+
+def _is_missing(labels: NDArray[Any]) -> NDArray[np.bool_]:
+    unequal: NDArray[Any] = np.asarray(labels != labels)
+    if unequal.dtype == bool:
+        return np.asarray(unequal | (labels == np.array(None)), dtype=bool)
+    # An object such as pandas.NA compares neither equal nor unequal to itself.
+    return np.array([label is None or (label != label) is not False for label in labels])
+
+
+def check_numbers(values: Any, name: str, n_rows: int, *, negative: bool) -> NDArray[Any]:
+    """Return a numeric array with one entry (or one row) per row of X, all of them finite."""
+    array = np.asarray(values)
+    if array.dtype.kind == "O":
+        try:
+            array = array.astype(np.float64)
+        except (TypeError, ValueError) as error:
+            raise TypeError(f"{name} must be numbers: {error}") from error
+    if array.dtype.kind not in "buif":
+        raise TypeError(f"{name} must be numbers, got values of type {array.dtype}")
+    if array.ndim == 0 or len(array) != n_rows:
+        raise ValueError(f"X has {n_rows} rows but {name} has shape {array.shape}")
+    wrong = ~np.isfinite(array)
+    if not negative:
+        wrong |= array < 0
+    if wrong.any():
+        where = tuple(int(i) for i in np.argwhere(wrong)[0])
+        rule = "finite" if negative else "finite and not negative"
+        raise ValueError(
+            f"{name} has the value {array[where]!r} at row {where[0]}; it must be {rule}"
+        )
+    return array

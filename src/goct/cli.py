@@ -1,0 +1,45 @@
+"""The command line."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from goct import __version__
+
+app = typer.Typer(
+    help="Learn small decision trees that are provably the best possible for your metric.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+
+@app.command()
+def demo(
+    depth: Annotated[int, typer.Option(min=0, max=4, help="The depth of the tree.")] = 2,
+    time_limit: Annotated[float, typer.Option(min=0.1, help="Seconds at most.")] = 60.0,
+) -> None:
+    """Learn an optimal tree on a dataset that comes along, and show what is proven."""
+    from goct.demo import run_demo
+
+    run_demo(depth=depth, time_limit=time_limit, echo=typer.echo)
+
+
+@app.command()
+def metrics() -> None:
+    """List the metrics and their shapes."""
+    from goct.metrics import METRICS
+
+    typer.echo(f"{'name':<20}{'shape':<13}what it is")
+    for name, make in METRICS.items():
+        metric = make()
+        about = (type(metric).__doc__ or "").strip().splitlines()[0]
+        typer.echo(f"{name:<20}{metric.shape.value:<13}{about}")
+
+
+@app.command()
+def version() -> None:
+    """Show the version."""
+    typer.echo(__version__)

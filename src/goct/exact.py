@@ -1,0 +1,314 @@
+"""Exact real numbers: what a metric is worth, without rounding.
+
+Claims of optimality rest on comparing metric values, so those values are never
+floats. Every metric of the catalogue is a rational number, or a rational
+combination of square roots of rational numbers (MCC, G-mean,
+Fowlkes-Mallows); :class:`Exact` represents exactly these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+from math import isfinite, isqrt, lcm
+from numbers import Rational, Real
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Number: TypeAlias = "int | float | Fraction | Exact"
+
+_SIMPLE_DENOMINATOR = 10**6
+_INT64_LIMIT = 2**62
+
+
+def as_fraction(value: Any, name: str = "value") -> Fraction:
+    """Read a number as the fraction its author meant.
+
+    Integers and fractions are taken as they are. A float stands for the
+    simplest fraction that rounds to it: 0.1 is 1/10, and the result of 1 / 3
+    is 1/3. If there is none with a denominator up to a million, it stands for
+    the decimal number it prints as.
+
+    Parameters
+    ----------
+    value
+        A finite real number of any Python or numpy type.
+    name
+        How to call the number in an error message.
+
+    Raises
+    ------
+    TypeError
+        If `value` is not a real number.
+    ValueError
+        If `value` is NaN or infinite.
+    """
+    if isinstance(value, Exact):
+        return value.as_fraction()
+    if isinstance(value, Rational | np.integer | np.bool_):
+        return Fraction(int(value)) if not isinstance(value, Rational) else Fraction(value)
+    if not isinstance(value, Real | np.floating):
+        raise TypeError(f"{name} must be a real number, got {value!r}")
+    number = float(value)
+    if not isfinite(number):
+        raise ValueError(f"{name} must be finite, got {value!r}")
+    simple = Fraction(number).limit_denominator(_SIMPLE_DENOMINATOR)
+    # A float32 prints the digits its author wrote; its float64 image does not.
+    return simple if float(simple) == number else Fraction(str(value))
+
+
+class Exact:
+    r"""An exact real number :math:`q_0 + \sum_i q_i \sqrt{m_i}`.
+
+    Here the :math:`q_i` are rational and the :math:`m_i` positive integers. It
+    compares exactly with other exact numbers, integers, fractions and floats
+    (a float is read by :func:`as_fraction`), can be added to them and
+    multiplied by a rational number, and formats like a float.
+
+    Parameters
+    ----------
+    value
+        An integer, fraction, float or another `Exact`.
+
+    Notes
+    -----
+    Square roots of integers from different square classes (no product of two
+    of them is a perfect square) are linearly independent over the rationals.
+    Terms of the same class are therefore merged, after which the number is
+    zero exactly if all of its coefficients are, and otherwise enough digits
+    decide its sign.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> Exact.sqrt(8) - Exact.sqrt(2) == Exact.sqrt(2)
+    True
+    >>> Exact.sqrt(Fraction(1, 4))
+    Exact(1/2)
+    >>> f"{Exact.sqrt(2):.3f}"
+    '1.414'
+    """
+
+    __slots__ = ("_rational", "_roots")
+
+    _rational: Fraction
+    _roots: tuple[tuple[Fraction, int], ...]
+
+    def __init__(self, value: Number = 0) -> None:
+        if isinstance(value, Exact):
+            self._rational, self._roots = value._rational, value._roots
+        else:
+            self._rational, self._roots = as_fraction(value), ()
+
+    @classmethod
+    def sqrt(cls, square: Number) -> Exact:
+        """Return the square root of a non-negative rational number."""
+        q = as_fraction(square)
+        if q < 0:
+            raise ValueError(f"the square root of a negative number, {q}")
+        # sqrt(a/b) = sqrt(ab) / b
+        return cls._from_terms(
+            Fraction(0), [(Fraction(1, q.denominator), q.numerator * q.denominator)]
+        )
+
+    @classmethod
+    def signed_sqrt(cls, square: Number) -> Exact:
+        r"""Return :math:`\operatorname{sign}(q) \sqrt{|q|}` of a rational q."""
+        q = as_fraction(square)
+        return -cls.sqrt(-q) if q < 0 else cls.sqrt(q)
+
+    @classmethod
+    def _from_terms(cls, rational: Fraction, terms: Iterable[tuple[Fraction, int]]) -> Exact:
+        merged: list[tuple[Fraction, int]] = []
+        for coefficient, radicand in terms:
+            root = isqrt(radicand)
+            if root * root == radicand:
+                rational += coefficient * root
+                continue
+            for i, (other, representative) in enumerate(merged):
+                product = radicand * representative
+                root = isqrt(product)
+                if root * root == product:
+                    merged[i] = (other + coefficient * root / representative, representative)
+                    break
+            else:
+                merged.append((coefficient, radicand))
+        number = cls.__new__(cls)
+        number._rational = rational
+        number._roots = tuple((c, m) for c, m in merged if c)
+        return number
+
+    @property
+    def is_rational(self) -> bool:
+        """Whether the number is rational."""
+        return not self._roots
+
+    def as_fraction(self) -> Fraction:
+        """Return the number as a fraction; a `ValueError` if it is irrational."""
+        if self._roots:
+            raise ValueError(f"{self!r} is irrational")
+        return self._rational
+
+    def enclosure(self, bits: int = 64) -> tuple[Fraction, Fraction]:
+        """Return rational bounds around the number.
+
+        The width of the interval falls by half with every further bit.
+        """
+        low = high = self._rational
+        for coefficient, radicand in self._roots:
+            floor = isqrt(radicand << (2 * bits))
+            ends = (
+                coefficient * Fraction(floor, 1 << bits),
+                coefficient * Fraction(floor + 1, 1 << bits),
+            )
+            low += min(ends)
+            high += max(ends)
+        return low, high
+
+    def sign(self) -> int:
+        """Return -1, 0 or 1."""
+        if not self._roots:
+            return (self._rational > 0) - (self._rational < 0)
+        bits = 64
+        while True:
+            low, high = self.enclosure(bits)
+            if low > 0:
+                return 1
+            if high < 0:
+                return -1
+            bits *= 2
+
+    def __add__(self, other: Number) -> Exact:
+        if not _is_number(other):
+            return NotImplemented
+        other = Exact(other)
+        return Exact._from_terms(self._rational + other._rational, self._roots + other._roots)
+
+    def __sub__(self, other: Number) -> Exact:
+        return self + -Exact(other) if _is_number(other) else NotImplemented
+
+    def __rsub__(self, other: Number) -> Exact:
+        return -self + other if _is_number(other) else NotImplemented
+
+    def __neg__(self) -> Exact:
+        return self * -1
+
+    def __abs__(self) -> Exact:
+        return -self if self.sign() < 0 else self
+
+    def __mul__(self, factor: Number) -> Exact:
+        if not _is_number(factor):
+            return NotImplemented
+        if self.is_rational and isinstance(factor, Exact) and not factor.is_rational:
+            self, factor = factor, self
+        q = as_fraction(factor)
+        return Exact._from_terms(self._rational * q, [(c * q, m) for c, m in self._roots])
+
+    def __truediv__(self, divisor: Number) -> Exact:
+        return self * (1 / as_fraction(divisor)) if _is_number(divisor) else NotImplemented
+
+    __radd__ = __add__
+    __rmul__ = __mul__
+
+    def __eq__(self, other: object) -> bool:
+        return (self - other).sign() == 0 if _is_number(other) else NotImplemented  # type: ignore[operator]
+
+    def __lt__(self, other: Number) -> bool:
+        return (self - other).sign() < 0 if _is_number(other) else NotImplemented
+
+    def __le__(self, other: Number) -> bool:
+        return (self - other).sign() <= 0 if _is_number(other) else NotImplemented
+
+    def __gt__(self, other: Number) -> bool:
+        return (self - other).sign() > 0 if _is_number(other) else NotImplemented
+
+    def __ge__(self, other: Number) -> bool:
+        return (self - other).sign() >= 0 if _is_number(other) else NotImplemented
+
+    def __hash__(self) -> int:
+        # The float is correctly rounded, so equal numbers share it.
+        return hash(self._rational) if self.is_rational else hash(float(self))
+
+    def __bool__(self) -> bool:
+        return self.sign() != 0
+
+    def __float__(self) -> float:
+        if self.is_rational:
+            return float(self._rational)
+        bits = 128
+        while True:
+            low, high = (float(end) for end in self.enclosure(bits))
+            if low == high:
+                return low
+            bits *= 2
+
+    def __round__(self, digits: int | None = None) -> float:
+        return round(float(self), digits)
+
+    def __format__(self, spec: str) -> str:
+        return format(float(self), spec) if spec else str(self)
+
+    def __str__(self) -> str:
+        return f"{float(self):.6g}"
+
+    def __repr__(self) -> str:
+        terms = [str(self._rational)] if self._rational or not self._roots else []
+        terms += [f"{c}*√{m}" for c, m in self._roots]
+        return f"Exact({' + '.join(terms)})"
+
+
+def _is_number(value: object) -> bool:
+    if isinstance(value, float | np.floating):
+        return bool(np.isfinite(value))
+    return isinstance(value, Exact | Rational | np.integer)
+
+
+def scale_to_integers(values: NDArray[Any], name: str) -> tuple[NDArray[np.int64], Fraction, bool]:
+    """Write numbers as integer multiples of one unit.
+
+    Parameters
+    ----------
+    values
+        Finite numbers of any shape.
+    name
+        How to call them in an error message.
+
+    Returns
+    -------
+    integers, unit, exact
+        ``values == integers * unit``, exactly where that is possible with
+        integers whose absolute values sum up to less than 2**62. Otherwise
+        `exact` is False and the values are rounded to multiples of about
+        2**-30 of the sum of their absolute values.
+    """
+    if values.dtype.kind in "bui":
+        if values.size and values.dtype == np.uint64 and values.max() >= _INT64_LIMIT:
+            raise ValueError(f"{name} are too large: their sum must stay below 2**62")
+        integers = values.astype(np.int64)
+        if _absolute_sum(integers) >= _INT64_LIMIT:
+            raise ValueError(f"{name} are too large: their sum must stay below 2**62")
+        return integers, Fraction(1), True
+
+    distinct, inverse = np.unique(values, return_inverse=True)
+    fractions = [as_fraction(value, name) for value in distinct.tolist()]
+    denominator = 1
+    for fraction in fractions:
+        denominator = lcm(denominator, fraction.denominator)
+        if denominator >= _INT64_LIMIT:
+            break
+    else:
+        scaled = [int(fraction * denominator) for fraction in fractions]
+        multiplicity = np.bincount(inverse.ravel(), minlength=len(scaled)).tolist()
+        if sum(abs(s) * m for s, m in zip(scaled, multiplicity, strict=True)) < _INT64_LIMIT:
+            integers = np.array(scaled, dtype=np.int64)[inverse].reshape(values.shape)
+            return integers, Fraction(1, denominator), True
+
+    total = float(np.abs(values).sum())
+    unit = Fraction(2) ** (int(np.ceil(np.log2(total))) - 30)
+    return np.rint(values / float(unit)).astype(np.int64), unit, False
+
+
+def _absolute_sum(integers: NDArray[np.int64]) -> float:
+    return float(np.abs(integers.astype(np.float64)).sum())

@@ -1,0 +1,60 @@
+"""Metrics of the confusion matrix: exact values, shapes, combinations."""
+
+from goct.metrics.catalogue import (
+    F1,
+    MCC,
+    Accuracy,
+    BalancedAccuracy,
+    BoundedDOR,
+    ClassCost,
+    CohenKappa,
+    CostMatrix,
+    CustomMetric,
+    FBeta,
+    FowlkesMallows,
+    GMean,
+    InstanceCost,
+    Jaccard,
+    NegativePredictiveValue,
+    Precision,
+    Recall,
+    SmoothedDOR,
+    Specificity,
+    YoudenJ,
+)
+from goct.metrics.combination import Combination
+from goct.metrics.confusion import Confusion
+from goct.metrics.metric import FractionalMetric, LinearMetric, Metric, Shape
+from goct.metrics.registry import ALIASES, METRICS, get_metric
+
+__all__ = [
+    "ALIASES",
+    "F1",
+    "MCC",
+    "METRICS",
+    "Accuracy",
+    "BalancedAccuracy",
+    "BoundedDOR",
+    "ClassCost",
+    "CohenKappa",
+    "Combination",
+    "Confusion",
+    "CostMatrix",
+    "CustomMetric",
+    "FBeta",
+    "FowlkesMallows",
+    "FractionalMetric",
+    "GMean",
+    "InstanceCost",
+    "Jaccard",
+    "LinearMetric",
+    "Metric",
+    "NegativePredictiveValue",
+    "Precision",
+    "Recall",
+    "Shape",
+    "SmoothedDOR",
+    "Specificity",
+    "YoudenJ",
+    "get_metric",
+]

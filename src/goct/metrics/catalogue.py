@@ -1,0 +1,493 @@
+"""The metrics that come with goct.
+
+Where a quotient is 0 / 0 the value is 0, as with ``zero_division=0`` in
+scikit-learn; each class says which confusion matrices this concerns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from goct.exact import Exact, as_fraction
+from goct.metrics.confusion import Confusion
+from goct.metrics.metric import (
+    Affine,
+    ClassRewardMetric,
+    FractionalMetric,
+    LinearMetric,
+    Metric,
+    Rational,
+    Rewards,
+    Shape,
+    reduced,
+)
+
+if TYPE_CHECKING:
+    from goct.problem import Problem
+
+
+def _ratio(numerator: Rational, denominator: Rational) -> Fraction:
+    return Fraction(numerator) / denominator if denominator else Fraction(0)
+
+
+def _diagonal(entries: Sequence[Fraction]) -> list[list[Fraction]]:
+    zero = Fraction(0)
+    return [[e if j == k else zero for j in range(len(entries))] for k, e in enumerate(entries)]
+
+
+def _non_negative(value: Any, name: str) -> Fraction:
+    number = as_fraction(value, name)
+    if number < 0:
+        raise ValueError(f"{name} must not be negative, got {value!r}")
+    return number
+
+
+def _positive(value: Any, name: str) -> Fraction:
+    number = as_fraction(value, name)
+    if number <= 0:
+        raise ValueError(f"{name} must be positive, got {value!r}")
+    return number
+
+
+# ---------------------------------------------------------------- linear
+
+
+@dataclass(frozen=True, repr=False)
+class Accuracy(ClassRewardMetric):
+    """The share of samples whose class is predicted, for any number of classes."""
+
+    name = "accuracy"
+
+    def check(self, problem: Problem) -> None:
+        """Accept every problem."""
+
+    def class_rewards(
+        self, class_weights: Sequence[Rational], positive: int | None
+    ) -> tuple[list[list[Fraction]], Fraction]:
+        """Return 1 / |I| for every correct prediction."""
+        share = _ratio(1, sum(class_weights))
+        return _diagonal([share] * len(class_weights)), Fraction(0)
+
+
+@dataclass(frozen=True, repr=False)
+class BalancedAccuracy(ClassRewardMetric):
+    r"""The mean of the recalls of the classes, for any number of classes.
+
+    For two classes, :math:`\frac12 (TP / n^+ + TN / n^-)`. A class without
+    samples is left out of the mean.
+    """
+
+    name = "balanced_accuracy"
+
+    def check(self, problem: Problem) -> None:
+        """Accept every problem."""
+
+    def class_rewards(
+        self, class_weights: Sequence[Rational], positive: int | None
+    ) -> tuple[list[list[Fraction]], Fraction]:
+        """Return 1 / (number of classes × class weight) for every correct prediction."""
+        present = sum(weight > 0 for weight in class_weights)
+        return _diagonal([_ratio(1, present * weight) for weight in class_weights]), Fraction(0)
+
+
+class _RecallSum(ClassRewardMetric):
+    """A sum of recalls, plus a constant, of the two classes of a binary problem."""
+
+    _sides: tuple[bool, bool] = (True, True)
+    _offset = 0
+
+    def class_rewards(
+        self, class_weights: Sequence[Rational], positive: int | None
+    ) -> tuple[list[list[Fraction]], Fraction]:
+        """Return 1 / (class weight) for correct predictions in the classes that count."""
+        entries = [
+            _ratio(1, weight) if self._sides[k == positive] else Fraction(0)
+            for k, weight in enumerate(class_weights)
+        ]
+        return _diagonal(entries), Fraction(self._offset)
+
+
+@dataclass(frozen=True, repr=False)
+class Recall(_RecallSum):
+    """TP / n+, also called sensitivity or true positive rate; 0 without positives."""
+
+    name = "recall"
+    _sides = (False, True)
+
+
+@dataclass(frozen=True, repr=False)
+class Specificity(_RecallSum):
+    """TN / n-, also called true negative rate; 0 without negatives."""
+
+    name = "specificity"
+    _sides = (True, False)
+
+
+@dataclass(frozen=True, repr=False)
+class YoudenJ(_RecallSum):
+    """Recall + specificity - 1, also called informedness."""
+
+    name = "youden"
+    _offset = -1
+
+
+@dataclass(frozen=True, repr=False)
+class ClassCost(ClassRewardMetric):
+    r"""Minus the total cost of errors, each class having its price.
+
+    :math:`-(c^+ FN + c^- FP)` in the paper's letters.
+
+    Parameters
+    ----------
+    false_negative, false_positive
+        The non-negative cost of one false negative and one false positive.
+    """
+
+    false_negative: Any = 1
+    false_positive: Any = 1
+    name = "class_cost"
+
+    def __post_init__(self) -> None:
+        _non_negative(self.false_negative, "false_negative")
+        _non_negative(self.false_positive, "false_positive")
+
+    def class_rewards(
+        self, class_weights: Sequence[Rational], positive: int | None
+    ) -> tuple[list[list[Fraction]], Fraction]:
+        """Return the cost saved by every correct prediction; the offset is minus all of it."""
+        fn, fp = as_fraction(self.false_negative), as_fraction(self.false_positive)
+        entries = [fn if k == positive else fp for k in range(len(class_weights))]
+        total = sum(e * w for e, w in zip(entries, class_weights, strict=True))
+        return _diagonal(entries), -Fraction(total)
+
+
+@dataclass(frozen=True, repr=False)
+class CostMatrix(ClassRewardMetric):
+    """Minus the total cost of the predictions, each pair of classes having its price.
+
+    Parameters
+    ----------
+    costs
+        ``costs[k][j]`` is the cost of predicting the j-th class where the k-th
+        is true, classes in sorted order.
+    """
+
+    costs: Sequence[Sequence[Any]]
+    name = "cost_matrix"
+
+    def __post_init__(self) -> None:
+        rows = [[as_fraction(entry, "a cost") for entry in row] for row in self.costs]
+        if not rows or any(len(row) != len(rows) for row in rows):
+            raise ValueError("costs must be a square matrix, one row and column per class")
+        object.__setattr__(self, "costs", tuple(map(tuple, rows)))
+
+    def check(self, problem: Problem) -> None:
+        """Require one row of the matrix per class."""
+        if problem.n_classes != len(self.costs):
+            raise ValueError(
+                f"the cost matrix is for {len(self.costs)} classes, "
+                f"but the labels are {list(problem.classes)}"
+            )
+
+    @property
+    def is_monotone(self) -> bool:
+        """Whether no correct prediction costs more than a wrong one."""
+        return all(row[k] == min(row) for k, row in enumerate(self.costs))
+
+    def class_rewards(
+        self, class_weights: Sequence[Rational], positive: int | None
+    ) -> tuple[list[list[Fraction]], Fraction]:
+        """Return minus the costs."""
+        return [[-Fraction(entry) for entry in row] for row in self.costs], Fraction(0)
+
+
+@dataclass(frozen=True, repr=False)
+class InstanceCost(LinearMetric):
+    r"""Minus the total cost of the predictions, each sample having its own prices.
+
+    The prices are the `costs` of the problem; with one cost
+    :math:`\kappa_i` per sample this is minus the paper's
+    :math:`\sum_i \kappa_i w_i (1 - g^i)`.
+    """
+
+    name = "instance_cost"
+
+    @property
+    def is_monotone(self) -> bool:
+        """False: instance costs are no function of the confusion matrix."""
+        return False
+
+    def check(self, problem: Problem) -> None:
+        """Require costs."""
+        if problem.costs is None:
+            raise ValueError(
+                "the metric 'instance_cost' needs the costs of each sample: "
+                "Problem.from_arrays(X, y, costs=...)"
+            )
+
+    def value(self, confusion: Confusion) -> Exact:
+        """Raise: a confusion matrix does not know which samples were wrong."""
+        raise TypeError("instance costs depend on samples, not on the confusion matrix alone")
+
+    def rewards(self, problem: Problem) -> Rewards:
+        """Return minus the costs."""
+        self.check(problem)
+        assert problem.costs is not None
+        return reduced(-problem.costs, problem.cost_unit, Fraction(0))
+
+
+# ------------------------------------------------------------ fractional
+
+
+@dataclass(frozen=True, repr=False)
+class FBeta(FractionalMetric):
+    r"""The weighted harmonic mean of precision and recall.
+
+    .. math:: F_\beta = \frac{(1+\beta^2) TP}{\beta^2 n^+ + n^- + TP - TN}
+
+    It is 0 where there are neither positives nor predicted positives.
+
+    Parameters
+    ----------
+    beta
+        How many times as important recall is as precision; positive.
+    """
+
+    beta: Any = 1
+
+    def __post_init__(self) -> None:
+        _positive(self.beta, "beta")
+
+    @property
+    def name(self) -> str:
+        """The letter f and beta, such as f1 or f0.5."""
+        return f"f{float(as_fraction(self.beta)):g}"
+
+    def fraction(self, n_pos: Rational, n_neg: Rational) -> tuple[Affine, Affine]:
+        """Return (1+β²) TP and β² n+ + n- + TP - TN."""
+        square = as_fraction(self.beta) ** 2
+        return Affine(0, 1 + square, 0), Affine(square * n_pos + n_neg, 1, -1)
+
+
+def F1() -> FBeta:  # noqa: N802
+    """Return the F1 score, the harmonic mean of precision and recall."""
+    return FBeta(1)
+
+
+@dataclass(frozen=True, repr=False)
+class Jaccard(FractionalMetric):
+    """TP / (TP + FP + FN), also called intersection over union; 0 where that is 0 / 0."""
+
+    name = "jaccard"
+
+    def fraction(self, n_pos: Rational, n_neg: Rational) -> tuple[Affine, Affine]:
+        """Return TP and n - TN."""
+        return Affine(0, 1, 0), Affine(n_pos + n_neg, 0, -1)
+
+
+@dataclass(frozen=True, repr=False)
+class Precision(FractionalMetric):
+    """TP / (TP + FP), also called positive predictive value; 0 without predicted positives."""
+
+    name = "precision"
+
+    def fraction(self, n_pos: Rational, n_neg: Rational) -> tuple[Affine, Affine]:
+        """Return TP and n- + TP - TN."""
+        return Affine(0, 1, 0), Affine(n_neg, 1, -1)
+
+
+@dataclass(frozen=True, repr=False)
+class NegativePredictiveValue(FractionalMetric):
+    """TN / (TN + FN); 0 without predicted negatives."""
+
+    name = "npv"
+
+    def fraction(self, n_pos: Rational, n_neg: Rational) -> tuple[Affine, Affine]:
+        """Return TN and n+ + TN - TP."""
+        return Affine(0, 0, 1), Affine(n_pos, -1, 1)
+
+
+@dataclass(frozen=True, repr=False)
+class CohenKappa(FractionalMetric):
+    r"""Agreement beyond chance.
+
+    .. math:: \kappa = \frac{2 (TP \cdot TN - FP \cdot FN)}{n^- U + n^+ V}
+
+    with U and V the predicted positives and negatives. It is 0 where only one
+    class occurs, in labels and predictions alike.
+    """
+
+    name = "kappa"
+
+    def fraction(self, n_pos: Rational, n_neg: Rational) -> tuple[Affine, Affine]:
+        """Return 2 (n- TP + n+ TN - n+ n-) and n- U + n+ V."""
+        slope = n_neg - n_pos
+        numerator = Affine(-2 * n_pos * n_neg, 2 * n_neg, 2 * n_pos)
+        return numerator, Affine(n_neg**2 + n_pos**2, slope, -slope)
+
+
+# ----------------------------------------------------------- quasiconvex
+
+
+@dataclass(frozen=True, repr=False)
+class MCC(Metric):
+    r"""The Matthews correlation coefficient.
+
+    .. math:: \frac{TP \cdot TN - FP \cdot FN}{\sqrt{n^+ n^- U V}}
+
+    with U and V the predicted positives and negatives. It is 0 where one of
+    the four factors is 0.
+    """
+
+    name = "mcc"
+    shape = Shape.QUASICONVEX
+
+    def value(self, confusion: Confusion) -> Exact:
+        """Return the exact value."""
+        c = confusion
+        a = Fraction(c.tp * c.tn - c.fp * c.fn)
+        product = c.n_pos * c.n_neg * c.predicted_pos * c.predicted_neg
+        return Exact.signed_sqrt(_ratio(a * abs(a), product))
+
+
+@dataclass(frozen=True, repr=False)
+class FowlkesMallows(Metric):
+    r"""The geometric mean of precision and recall, :math:`TP / \sqrt{n^+ U}`.
+
+    It is 0 without positives or without predicted positives.
+    """
+
+    name = "fowlkes_mallows"
+    shape = Shape.QUASICONVEX
+
+    def value(self, confusion: Confusion) -> Exact:
+        """Return the exact value."""
+        return Exact.sqrt(_ratio(confusion.tp**2, confusion.n_pos * confusion.predicted_pos))
+
+
+# -------------------------------------------------------------- monotone
+
+
+@dataclass(frozen=True, repr=False)
+class GMean(Metric):
+    """The geometric mean of recall and specificity; 0 where a class has no samples."""
+
+    name = "gmean"
+    shape = Shape.MONOTONE
+
+    def value(self, confusion: Confusion) -> Exact:
+        """Return the exact value."""
+        c = confusion
+        return Exact.sqrt(_ratio(c.tp * c.tn, c.n_pos * c.n_neg))
+
+
+@dataclass(frozen=True, repr=False)
+class BoundedDOR(Metric):
+    r"""The diagnostic odds ratio up to a bound.
+
+    .. math:: \min\{TP \cdot TN / (FP \cdot FN), \overline D\}
+
+    It is 0 where TP · TN = 0, and the bound where FP · FN = 0 otherwise.
+
+    Parameters
+    ----------
+    upper
+        The bound, positive. Every classifier that reaches it is as good as any
+        other that does.
+    """
+
+    upper: Any = 1000
+    name = "dor"
+    shape = Shape.MONOTONE
+
+    def __post_init__(self) -> None:
+        _positive(self.upper, "upper")
+
+    def value(self, confusion: Confusion) -> Exact:
+        """Return the exact value."""
+        c = confusion
+        upper = as_fraction(self.upper)
+        errors = c.fp * c.fn
+        if not errors:
+            return Exact(upper if c.tp * c.tn else 0)
+        return Exact(min(_ratio(c.tp * c.tn, errors), upper))
+
+
+@dataclass(frozen=True, repr=False)
+class SmoothedDOR(Metric):
+    r"""The diagnostic odds ratio with a smoothed denominator.
+
+    .. math:: TP \cdot TN / (FP \cdot FN + \varepsilon)
+
+    Maximising it drives FN or FP to 0, since that leaves only
+    :math:`\varepsilon` below.
+
+    Parameters
+    ----------
+    epsilon
+        What is added to the denominator, positive.
+    """
+
+    epsilon: Any = 1
+    name = "dor_smoothed"
+    shape = Shape.MONOTONE
+
+    def __post_init__(self) -> None:
+        _positive(self.epsilon, "epsilon")
+
+    def value(self, confusion: Confusion) -> Exact:
+        """Return the exact value."""
+        c = confusion
+        return Exact(Fraction(c.tp * c.tn) / (c.fp * c.fn + as_fraction(self.epsilon)))
+
+
+# ------------------------------------------------------------ your own
+
+
+@dataclass(frozen=True, repr=False)
+class CustomMetric(Metric):
+    """A metric given by a function of the four counts.
+
+    Parameters
+    ----------
+    function
+        Called as ``function(tp, fp, fn, tn)`` with integers or fractions;
+        returns a number. A float result is taken at its word
+        (:func:`goct.exact.as_fraction`); fractions keep comparisons exact.
+    shape
+        What you know about the function. Proofs rest on it: declare
+        ``Shape.MONOTONE`` only if the value never falls when TP or TN rises
+        while the class sizes stay. If nothing is known, ``Shape.GENERAL``.
+    label
+        A name for reports.
+    """
+
+    function: Callable[[Any, Any, Any, Any], Any]
+    shape: Shape = Shape.GENERAL
+    label: str = "custom"
+
+    def __post_init__(self) -> None:
+        if not callable(self.function):
+            raise TypeError(f"function must be callable, got {self.function!r}")
+        if not isinstance(self.shape, Shape):
+            raise TypeError(f"shape must be a Shape, got {self.shape!r}")
+        if self.shape in (Shape.LINEAR, Shape.FRACTIONAL):
+            raise ValueError(
+                f"a custom function cannot be declared {self.shape.name}: build linear metrics "
+                "from Recall, Specificity and ClassCost, derive from FractionalMetric for "
+                "quotients, or declare QUASICONVEX"
+            )
+
+    @property
+    def name(self) -> str:
+        """The label."""
+        return self.label
+
+    def value(self, confusion: Confusion) -> Exact:
+        """Return what the function says."""
+        c = confusion
+        result = self.function(c.tp, c.fp, c.fn, c.tn)
+        return result if isinstance(result, Exact) else Exact(as_fraction(result, self.label))

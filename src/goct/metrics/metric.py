@@ -1,0 +1,234 @@
+"""What a metric is, and the shapes that decide how it can be maximised."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from fractions import Fraction
+from math import lcm
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from goct.exact import Exact, Number, as_fraction
+from goct.metrics.confusion import Confusion
+
+if TYPE_CHECKING:
+    from goct.metrics.combination import Combination
+    from goct.problem import Problem
+    from goct.tree import Tree
+
+Rational: TypeAlias = int | Fraction
+
+
+class Shape(Enum):
+    """How a metric depends on (TP, TN), the sizes of both classes being fixed.
+
+    The shape decides which methods may claim a proof.
+    """
+
+    LINEAR = "linear"
+    """A linear function."""
+    FRACTIONAL = "fractional"
+    """A quotient of two linear functions: level sets are lines."""
+    QUASICONVEX = "quasiconvex"
+    """Its maximum over any set of points lies at a vertex of their upper-right hull."""
+    MONOTONE = "monotone"
+    """It never falls when TP or TN rises."""
+    GENERAL = "general"
+    """Nothing is known."""
+
+
+@dataclass(frozen=True)
+class Affine:
+    r"""The function :math:`c + p \cdot TP + q \cdot TN`."""
+
+    constant: Rational
+    tp: Rational
+    tn: Rational
+
+    def __call__(self, tp: Rational, tn: Rational) -> Fraction:
+        """Return the value at a point."""
+        return Fraction(self.constant + self.tp * tp + self.tn * tn)
+
+
+@dataclass(frozen=True, eq=False)
+class Rewards:
+    r"""A linear metric on one problem, in integers.
+
+    A tree that predicts class :math:`k_r` in row r is worth
+
+    .. math:: \text{offset} + \text{scale} \cdot \sum_r \text{matrix}[r, k_r].
+
+    Attributes
+    ----------
+    matrix
+        Integers of shape (rows, classes); Python integers if 64 bits are not
+        enough for every sum.
+    scale
+        A positive number.
+    offset
+        The value of a tree without any reward.
+    """
+
+    matrix: NDArray[Any]
+    scale: Fraction
+    offset: Fraction
+
+    def value(self, predicted: NDArray[np.intp]) -> Fraction:
+        """Return the metric of the class predicted in each row."""
+        return self.offset + self.scale * int(
+            self.matrix[np.arange(len(predicted)), predicted].sum()
+        )
+
+
+class Metric(ABC):
+    """A measure of how good a classifier is; more is better.
+
+    Metrics can be added and multiplied by numbers:
+    ``0.5 * F1() + 0.5 * Accuracy()`` is a metric.
+    """
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """The name, as :func:`goct.metrics.get_metric` knows it."""
+
+    @property
+    @abstractmethod
+    def shape(self) -> Shape:
+        """How the metric depends on (TP, TN)."""
+
+    @property
+    def is_monotone(self) -> bool:
+        """Whether the metric never falls when TP or TN rises and the class sizes stay."""
+        return self.shape is not Shape.GENERAL
+
+    @abstractmethod
+    def value(self, confusion: Confusion) -> Exact:
+        """Return the exact value for a confusion matrix of two classes."""
+
+    def evaluate(self, tree: Tree, problem: Problem) -> Exact:
+        """Return the exact value of a tree on a problem."""
+        self.check(problem)
+        return self.value(tree.confusion(problem))
+
+    def check(self, problem: Problem) -> None:
+        """Raise a `ValueError` if the metric is not defined for the problem."""
+        if problem.n_classes > 2:
+            raise ValueError(
+                f"the metric {self.name!r} is for two classes, but the labels are "
+                f"{list(problem.classes)}; turn them into two, for example with y == label"
+            )
+
+    def __add__(self, other: Metric) -> Combination:
+        return _combine((1, self), (1, other)) if isinstance(other, Metric) else NotImplemented
+
+    def __sub__(self, other: Metric) -> Combination:
+        return _combine((1, self), (-1, other)) if isinstance(other, Metric) else NotImplemented
+
+    def __mul__(self, factor: Number) -> Combination:
+        return _combine((factor, self))
+
+    def __truediv__(self, divisor: Number) -> Combination:
+        return _combine((1 / as_fraction(divisor, "the divisor of a metric"), self))
+
+    __rmul__ = __mul__
+
+    def __repr__(self) -> str:
+        return f"<metric {self.name}>"
+
+
+def _combine(*terms: tuple[Number, Metric]) -> Combination:
+    from goct.metrics.combination import combine  # it derives from Metric
+
+    return combine(terms)
+
+
+class LinearMetric(Metric):
+    """A metric that adds up a reward for every sample."""
+
+    @property
+    def shape(self) -> Shape:
+        """LINEAR."""
+        return Shape.LINEAR
+
+    @abstractmethod
+    def rewards(self, problem: Problem) -> Rewards:
+        """Return the metric as integer rewards for the rows of a problem."""
+
+    def evaluate(self, tree: Tree, problem: Problem) -> Exact:
+        """Return the exact value of a tree on a problem."""
+        self.check(problem)
+        return Exact(self.rewards(problem).value(tree.predict_rows(problem)))
+
+
+class ClassRewardMetric(LinearMetric):
+    """A linear metric in which a sample's reward depends on its true and predicted class."""
+
+    @abstractmethod
+    def class_rewards(
+        self, class_weights: Sequence[Rational], positive: int | None
+    ) -> tuple[list[list[Fraction]], Fraction]:
+        """Return the reward per unit of weight, and the offset.
+
+        Parameters
+        ----------
+        class_weights
+            The total weight of each class.
+        positive
+            The index of the positive class.
+
+        Returns
+        -------
+        rewards, offset
+            ``rewards[k][j]`` is for predicting class j where k is true.
+        """
+
+    def value(self, confusion: Confusion) -> Exact:
+        """Return the exact value for a confusion matrix of two classes."""
+        c = confusion
+        rewards, offset = self.class_rewards([c.n_neg, c.n_pos], 1)
+        matrix = ((c.tn, c.fp), (c.fn, c.tp))
+        total = sum(rewards[k][j] * matrix[k][j] for k in range(2) for j in range(2))
+        return Exact(offset + total)
+
+    def rewards(self, problem: Problem) -> Rewards:
+        """Return the metric as integer rewards for the rows of a problem."""
+        table, offset = self.class_rewards(problem.class_weights, problem.positive)
+        unit = lcm(*(entry.denominator for row in table for entry in row))
+        integers = [[int(entry * unit) for entry in row] for row in table]
+        largest = max(abs(entry) for row in integers for entry in row)
+        total = int(problem.counts.sum())
+        fits = largest * total < 2**62
+        dtype: type = np.int64 if fits else object
+        matrix: NDArray[Any] = problem.counts.astype(dtype) @ np.array(integers, dtype=dtype)
+        return reduced(matrix, problem.weight_unit / unit, offset)
+
+
+def reduced(matrix: NDArray[Any], scale: Fraction, offset: Fraction) -> Rewards:
+    """Return rewards divided by their greatest common divisor."""
+    divisor = int(np.gcd.reduce(matrix, axis=None)) or 1
+    return Rewards(matrix // divisor, scale * divisor, offset)
+
+
+class FractionalMetric(Metric):
+    """A quotient of two linear functions of (TP, TN); 0 where the divisor is 0."""
+
+    @property
+    def shape(self) -> Shape:
+        """FRACTIONAL."""
+        return Shape.FRACTIONAL
+
+    @abstractmethod
+    def fraction(self, n_pos: Rational, n_neg: Rational) -> tuple[Affine, Affine]:
+        """Return numerator and denominator; the latter is nowhere negative."""
+
+    def value(self, confusion: Confusion) -> Exact:
+        """Return the exact value for a confusion matrix of two classes."""
+        numerator, denominator = self.fraction(confusion.n_pos, confusion.n_neg)
+        divisor = denominator(confusion.tp, confusion.tn)
+        return Exact(numerator(confusion.tp, confusion.tn) / divisor if divisor else 0)

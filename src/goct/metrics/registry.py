@@ -1,0 +1,89 @@
+"""Metrics by name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from difflib import get_close_matches
+from typing import Any
+
+from goct.metrics import catalogue
+from goct.metrics.metric import Metric
+
+METRICS: dict[str, Callable[[], Metric]] = {
+    "accuracy": catalogue.Accuracy,
+    "balanced_accuracy": catalogue.BalancedAccuracy,
+    "class_cost": catalogue.ClassCost,
+    "instance_cost": catalogue.InstanceCost,
+    "recall": catalogue.Recall,
+    "specificity": catalogue.Specificity,
+    "youden": catalogue.YoudenJ,
+    "f1": catalogue.F1,
+    "f2": lambda: catalogue.FBeta(2),
+    "f0.5": lambda: catalogue.FBeta(0.5),
+    "jaccard": catalogue.Jaccard,
+    "precision": catalogue.Precision,
+    "npv": catalogue.NegativePredictiveValue,
+    "kappa": catalogue.CohenKappa,
+    "mcc": catalogue.MCC,
+    "fowlkes_mallows": catalogue.FowlkesMallows,
+    "gmean": catalogue.GMean,
+    "dor": catalogue.BoundedDOR,
+    "dor_smoothed": catalogue.SmoothedDOR,
+}
+"""Every metric that has a name of its own, with what makes it."""
+
+ALIASES = {
+    "acc": "accuracy",
+    "bacc": "balanced_accuracy",
+    "sensitivity": "recall",
+    "tpr": "recall",
+    "tnr": "specificity",
+    "informedness": "youden",
+    "youden_j": "youden",
+    "ppv": "precision",
+    "iou": "jaccard",
+    "cohen_kappa": "kappa",
+    "matthews": "mcc",
+    "matthews_corrcoef": "mcc",
+    "fm": "fowlkes_mallows",
+    "g_mean": "gmean",
+    "geometric_mean": "gmean",
+    "diagnostic_odds_ratio": "dor",
+}
+"""Other names under which users look for a metric."""
+
+
+def get_metric(metric: Any) -> Metric:
+    """Return a metric from its name, or as it is.
+
+    Parameters
+    ----------
+    metric
+        A :class:`Metric`; the name of one, such as "f1", "mcc" or
+        "balanced accuracy" (case, spaces and hyphens do not matter); or "f"
+        and any positive number, such as "f1.5".
+
+    Raises
+    ------
+    ValueError
+        If there is no such metric; the message names the nearest ones.
+    TypeError
+        If `metric` is neither a metric nor a name.
+    """
+    if isinstance(metric, Metric):
+        return metric
+    if not isinstance(metric, str):
+        hint = "; call it to make a metric, as in F1()" if callable(metric) else ""
+        raise TypeError(f"metric must be a name or a Metric, got {metric!r}{hint}")
+    name = re.sub(r"[\s\-]+", "_", metric.strip().lower())
+    name = re.sub(r"_(score|index)$", "", name)
+    name = ALIASES.get(name, name)
+    if name in METRICS:
+        return METRICS[name]()
+    if (match := re.fullmatch(r"f_?(\d+(?:\.\d+)?)", name)) and float(match[1]) > 0:
+        return catalogue.FBeta(float(match[1]))
+    near = get_close_matches(name, [*METRICS, *ALIASES], n=3)
+    hint = f"did you mean {' or '.join(map(repr, near))}?" if near else "known are:"
+    names = "" if near else " " + ", ".join(METRICS)
+    raise ValueError(f"unknown metric {metric!r}; {hint}{names}")

@@ -1,0 +1,1 @@
+"""Showing trees and solutions to people."""

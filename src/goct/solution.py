@@ -1,0 +1,187 @@
+"""What a solver may spend, what it says on the way, and what it proved in the end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+from goct._validation import check_count
+from goct.exact import Exact, as_fraction
+from goct.metrics import Metric
+from goct.problem import Problem
+from goct.tree import Tree
+
+
+class Status(Enum):
+    """What is known about the tree of a solution."""
+
+    OPTIMAL = "optimal"
+    """It is proven that no tree is better."""
+    FEASIBLE = "feasible"
+    """A tree, and a proven bound above it."""
+    NO_SOLUTION = "no solution"
+    """No tree was found, and it is not proven that there is none."""
+    INFEASIBLE = "infeasible"
+    """It is proven that no tree meets the constraints."""
+
+
+class Limit(Enum):
+    """Why a solver stopped before it was done."""
+
+    NONE = "none"
+    """It was done."""
+    TIME = "time"
+    """The time limit was reached."""
+    NODES = "nodes"
+    """The limit on the number of nodes was reached."""
+    MEMORY = "memory"
+    """The memory limit was reached."""
+    INTERRUPTED = "interrupted"
+    """The user pressed Ctrl-C, or the callback asked to stop."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a solver may spend.
+
+    Attributes
+    ----------
+    time
+        Seconds of wall-clock time; no limit if None.
+    nodes
+        Nodes of the search; no limit if None.
+    """
+
+    time: float | None = None
+    nodes: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.time is not None and as_fraction(self.time, "time_limit") <= 0:
+            raise ValueError(f"time_limit must be positive or None, got {self.time}")
+        if self.nodes is not None:
+            check_count(self.nodes, "node_limit", minimum=1)
+
+    def after(self, seconds: float) -> Limits:
+        """Return what is left when some time has passed; never less than a millisecond."""
+        return self if self.time is None else replace(self, time=max(self.time - seconds, 1e-3))
+
+
+@dataclass(frozen=True)
+class Progress:
+    """The state of a running solver.
+
+    Attributes
+    ----------
+    elapsed
+        Seconds since the start.
+    objective
+        The objective of the best tree so far; None if there is none yet.
+    bound
+        The proven bound so far.
+    nodes
+        The number of search nodes so far.
+    """
+
+    elapsed: float
+    objective: Exact | None
+    bound: Exact
+    nodes: int
+
+
+Callback: TypeAlias = Callable[[Progress], Any]
+"""Is told the progress from time to time; the solver stops if it returns True."""
+
+
+@dataclass(frozen=True)
+class Solution:
+    """The best tree that was found, and what is proven about it.
+
+    Attributes
+    ----------
+    tree
+        The tree; None if none was found.
+    value
+        The metric of the tree, computed from the tree and the data.
+    objective
+        ``value - split_penalty * splits``.
+    bound
+        No tree has a larger objective; this is proven.
+    status
+        What is known about the tree.
+    limit
+        Why the solver stopped before it was done, if it did.
+    metric, split_penalty, max_depth, problem
+        The question.
+    stats
+        Times and counts of the engine.
+    """
+
+    tree: Tree | None
+    value: Exact | None
+    objective: Exact | None
+    bound: Exact
+    status: Status
+    limit: Limit
+    metric: Metric
+    split_penalty: Fraction
+    max_depth: int
+    problem: Problem = field(repr=False)
+    stats: dict[str, Any] = field(default_factory=dict, repr=False)
+
+    def __post_init__(self) -> None:
+        if (self.tree is None) != (self.status in (Status.NO_SOLUTION, Status.INFEASIBLE)):
+            raise AssertionError(f"status {self.status} does not go with tree {self.tree}")
+        if self.tree is None or self.objective is None:
+            return
+        if self.objective > self.bound:
+            raise AssertionError(f"objective {self.objective!r} is above its bound {self.bound!r}")
+        if (self.status is Status.OPTIMAL) != (self.objective == self.bound):
+            raise AssertionError(f"status {self.status} does not go with a gap of {self.gap}")
+
+    @classmethod
+    def of_tree(
+        cls,
+        tree: Tree,
+        bound: Exact,
+        *,
+        metric: Metric,
+        problem: Problem,
+        split_penalty: Fraction,
+        max_depth: int,
+        limit: Limit = Limit.NONE,
+        stats: dict[str, Any] | None = None,
+    ) -> Solution:
+        """Return the solution for a tree and a proven bound on the objective.
+
+        The metric is computed from the tree, and the status follows: OPTIMAL
+        exactly if the bound is met.
+        """
+        value = metric.evaluate(tree, problem)
+        objective = value - split_penalty * tree.splits
+        return cls(
+            tree=tree,
+            value=value,
+            objective=objective,
+            bound=bound,
+            status=Status.OPTIMAL if objective == bound else Status.FEASIBLE,
+            limit=Limit.NONE if objective == bound else limit,
+            metric=metric,
+            split_penalty=split_penalty,
+            max_depth=max_depth,
+            problem=problem,
+            stats=stats or {},
+        )
+
+    @property
+    def gap(self) -> Exact | None:
+        """``bound - objective``, in the metric's own unit; None without a tree."""
+        return None if self.objective is None else self.bound - self.objective
+
+    def summary(self) -> str:
+        """Return a readable account: the tree, its confusion matrix and what is proven."""
+        from goct.report.text import summarise
+
+        return summarise(self)

@@ -1,0 +1,147 @@
+"""One function that finds the best tree."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+from goct._validation import check_choice, check_count
+from goct.exact import Exact, as_fraction
+from goct.metrics import Metric, get_metric
+from goct.problem import Problem
+from goct.solution import Callback, Limits, Solution
+from goct.tree import MAX_DEPTH, Leaf, Tree
+
+ENGINES = ("auto", "mip")
+
+
+def solve(
+    problem: Problem,
+    metric: str | Metric = "accuracy",
+    max_depth: int = 3,
+    *,
+    split_penalty: Any = 0,
+    max_splits: int | None = None,
+    engine: str = "auto",
+    time_limit: float | None = None,
+    node_limit: int | None = None,
+    random_state: int | None = None,
+    callback: Callback | None = None,
+    **options: Any,
+) -> Solution:
+    """Find the tree that maximises ``metric - split_penalty * splits``, and prove it.
+
+    Parameters
+    ----------
+    problem
+        The data.
+    metric
+        What to maximise: a name such as "balanced_accuracy", or a metric.
+    max_depth
+        The largest number of splits between root and leaf; 0 allows only the
+        constant tree.
+    split_penalty
+        What each split must gain at least, in the metric's own unit. A float
+        such as 0.01 is taken as the decimal number it is written as.
+    max_splits
+        The largest number of splits; no limit if None.
+    engine
+        "mip", or "auto" to let goct choose.
+    time_limit
+        Seconds after which the best tree so far is returned, with the bound
+        that is proven by then.
+    node_limit
+        Search nodes after which the same happens.
+    random_state
+        A seed; the same seed gives the same tree.
+    callback
+        Called with a :class:`goct.solution.Progress` from time to time; the
+        search stops if it returns True.
+    **options
+        Options of the engine, see :func:`goct.mip.solve_mip`.
+
+    Returns
+    -------
+    Solution
+        The tree, the value of the metric and the proven bound.
+
+    Examples
+    --------
+    >>> import goct
+    >>> X = [[0, 0], [0, 1], [1, 0], [1, 1]]
+    >>> problem = goct.Problem.from_arrays(X, ["no", "no", "no", "yes"])
+    >>> solution = goct.solve(problem, "accuracy", max_depth=2)
+    >>> solution.status.name, float(solution.value)
+    ('OPTIMAL', 1.0)
+    """
+    if not isinstance(problem, Problem):
+        raise TypeError(
+            "problem must be a Problem, as made by Problem.from_arrays(X, y); "
+            f"got {type(problem).__name__}"
+        )
+    metric = get_metric(metric)
+    metric.check(problem)
+    max_depth = check_count(max_depth, "max_depth")
+    if max_depth > MAX_DEPTH:
+        raise ValueError(f"max_depth must be at most {MAX_DEPTH}, got {max_depth}")
+    penalty = as_fraction(split_penalty, "split_penalty")
+    if penalty < 0:
+        raise ValueError(f"split_penalty must not be negative, got {split_penalty}")
+    if max_splits is not None:
+        max_splits = check_count(max_splits, "max_splits")
+    check_choice(engine, "engine", ENGINES)
+    limits = Limits(time_limit, node_limit)
+    if random_state is not None:
+        random_state = check_count(random_state, "random_state")
+    if callback is not None and not callable(callback):
+        raise TypeError(f"callback must be callable, got {callback!r}")
+
+    from goct.mip import solve_mip  # loads the solver, which takes a moment
+
+    _check_options(options, solve_mip)
+    constant = best_constant(problem, metric)
+    if max_depth == 0 or max_splits == 0 or problem.X.shape[1] == 0:
+        return Solution.of_tree(
+            constant,
+            metric.evaluate(constant, problem),
+            metric=metric,
+            problem=problem,
+            split_penalty=penalty,
+            max_depth=max_depth,
+            stats={"engine": "constant", "time": 0.0},
+        )
+    return solve_mip(
+        problem,
+        metric,
+        max_depth,
+        split_penalty=penalty,
+        max_splits=max_splits,
+        limits=limits,
+        start=constant,
+        random_state=random_state,
+        callback=callback,
+        **options,
+    )
+
+
+def best_constant(problem: Problem, metric: Metric) -> Tree:
+    """Return the best tree without a split; the first class wins ties."""
+    trees = [
+        Tree(Leaf(k), problem.classes, problem.feature_names) for k in range(problem.n_classes)
+    ]
+
+    def value(tree: Tree) -> Exact:
+        return metric.evaluate(tree, problem)
+
+    return max(trees, key=value)
+
+
+def _check_options(options: dict[str, Any], engine: Any) -> None:
+    known = [
+        name
+        for name, parameter in inspect.signature(engine).parameters.items()
+        if parameter.default is not inspect.Parameter.empty
+    ]
+    for name in options:
+        if name not in known:
+            raise TypeError(f"unknown option {name!r}; options of this engine: {', '.join(known)}")

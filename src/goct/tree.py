@@ -1,0 +1,372 @@
+"""Decision trees over 0/1 features."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from goct._validation import check_binary_matrix, names_of_columns
+from goct.metrics.confusion import Confusion
+from goct.report.text import format_weight
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from goct.problem import Problem
+
+SCHEMA = "goct.tree/1"
+MAX_DEPTH = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """A leaf that predicts the class with the index `label`."""
+
+    label: int
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """A split: rows with ``x[feature] = 0`` go left, those with 1 go right."""
+
+    feature: int
+    left: Node
+    right: Node
+
+
+Node: TypeAlias = Leaf | Split
+
+
+@dataclass(frozen=True)
+class Tree:
+    """An immutable binary decision tree.
+
+    Attributes
+    ----------
+    root
+        The root: a :class:`Leaf`, or a :class:`Split` with two children.
+    classes
+        The labels; leaves hold indices into them.
+    feature_names
+        A name for every column of the data, in order.
+    """
+
+    root: Node
+    classes: tuple[Any, ...]
+    feature_names: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        if self.depth > MAX_DEPTH:
+            raise ValueError(f"the tree has depth {self.depth}; at most {MAX_DEPTH} is allowed")
+        for node in self.nodes():
+            if isinstance(node, Leaf) and not 0 <= node.label < len(self.classes):
+                raise ValueError(
+                    f"a leaf has the label {node.label}, but there are {len(self.classes)} classes"
+                )
+            if isinstance(node, Split) and not 0 <= node.feature < self.n_features:
+                raise ValueError(
+                    f"a split uses feature {node.feature}, but there are {self.n_features} features"
+                )
+
+    @property
+    def n_features(self) -> int:
+        """The number of columns the tree expects."""
+        return len(self.feature_names)
+
+    @cached_property
+    def depth(self) -> int:
+        """The number of splits on the longest path."""
+        depth, level = -1, [self.root]
+        while level:
+            depth += 1
+            level = [child for node in level for child in _children(node)]
+        return depth
+
+    @cached_property
+    def splits(self) -> int:
+        """The number of splits."""
+        return sum(isinstance(node, Split) for node in self.nodes())
+
+    @property
+    def n_leaves(self) -> int:
+        """The number of leaves."""
+        return self.splits + 1
+
+    @property
+    def features(self) -> tuple[int, ...]:
+        """The columns that the tree uses, in increasing order."""
+        return tuple(sorted({n.feature for n in self.nodes() if isinstance(n, Split)}))
+
+    def nodes(self) -> Iterator[Node]:
+        """Iterate over the nodes in preorder: a node, its left part, its right part."""
+        stack = [self.root]
+        while stack:
+            node = stack.pop()
+            yield node
+            stack.extend(reversed(_children(node)))
+
+    def apply(self, X: ArrayLike) -> NDArray[np.intp]:
+        """Return the leaf of each row of a 0/1 matrix, as its place in preorder."""
+        names = names_of_columns(X)
+        matrix = check_binary_matrix(X, names)
+        if matrix.shape[1] != self.n_features:
+            raise ValueError(
+                f"X has {matrix.shape[1]} columns, but the tree was built on {self.n_features}"
+            )
+        table = self._table
+        rows = np.arange(len(matrix))
+        node = np.zeros(len(matrix), dtype=np.intp)
+        for _ in range(self.depth):
+            # Leaves point at themselves, on feature 0.
+            goes_right = matrix[rows, table.feature[node]]
+            node = np.where(goes_right, table.right[node], table.left[node])
+        return node
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """Return the predicted label of each row of a 0/1 matrix."""
+        labels = np.array(self.classes)
+        return labels[self._table.label[self.apply(X)]]
+
+    def predict_rows(self, problem: Problem) -> NDArray[np.intp]:
+        """Return the class index that is predicted for each distinct row of a problem."""
+        predicted = np.empty(problem.n_rows, dtype=np.intp)
+        for _, leaf, rows in self._leaf_rows(problem):
+            predicted[rows] = leaf.label
+        return predicted
+
+    def confusion(self, problem: Problem) -> Confusion:
+        """Return the confusion matrix of a problem with a positive class.
+
+        With more than two classes, the positive class stands against the rest.
+        """
+        matrix = self.confusion_matrix(problem)
+        positive = problem.positive
+        if positive is None:
+            if problem.n_classes > 1:
+                raise ValueError(
+                    f"the problem has the classes {list(problem.classes)} and no positive one; "
+                    "name it with pos_label, or use confusion_matrix"
+                )
+            return Confusion(0, 0, 0, matrix[0][0])
+        tp = matrix[positive][positive]
+        fn = sum(matrix[positive]) - tp
+        fp = sum(row[positive] for row in matrix) - tp
+        return Confusion(tp, fp, fn, problem.total_weight - tp - fn - fp)
+
+    def confusion_matrix(self, problem: Problem) -> list[list[int | Fraction]]:
+        """Return the weight of each pair of true class (outer) and predicted class (inner)."""
+        return problem.confusion_matrix(self.predict_rows(problem))
+
+    def pruned(self) -> Tree:
+        """Return the tree without splits whose two leaves agree, applied bottom-up."""
+        return Tree(_pruned(self.root), self.classes, self.feature_names)
+
+    def heap(self) -> dict[int, Node]:
+        """Return the nodes under the numbers of the paper: root 1, children 2n and 2n + 1."""
+        heap: dict[int, Node] = {}
+        stack = [(1, self.root)]
+        while stack:
+            number, node = stack.pop()
+            heap[number] = node
+            stack += [(2 * number + i, child) for i, child in enumerate(_children(node))]
+        return heap
+
+    @classmethod
+    def from_heap(
+        cls,
+        features: Mapping[int, int],
+        labels: Mapping[int, int],
+        classes: Sequence[Any],
+        feature_names: Sequence[str],
+    ) -> Tree:
+        """Build a tree from the split features and leaf labels under heap numbers."""
+
+        def build(number: int) -> Node:
+            if number in features:
+                return Split(features[number], build(2 * number), build(2 * number + 1))
+            if number not in labels:
+                raise ValueError(f"node {number} has neither a feature nor a label")
+            return Leaf(labels[number])
+
+        return cls(build(1), tuple(classes), tuple(feature_names))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the tree as plain data that JSON can hold."""
+        nodes: list[dict[str, int]] = []
+        table = self._table
+        for i, node in enumerate(self.nodes()):
+            if isinstance(node, Leaf):
+                nodes.append({"label": node.label})
+            else:
+                children = {"left": int(table.left[i]), "right": int(table.right[i])}
+                nodes.append({"feature": node.feature, **children})
+        return {
+            "schema": SCHEMA,
+            "classes": list(self.classes),
+            "feature_names": list(self.feature_names),
+            "nodes": nodes,
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Tree:
+        """Rebuild a tree from :meth:`to_dict`, checking every part of it.
+
+        Raises
+        ------
+        ValueError
+            If the data is not a tree of a schema that this version knows.
+        """
+        if not isinstance(data, Mapping):
+            raise ValueError(f"a tree must be a mapping, got {type(data).__name__}")
+        if data.get("schema") != SCHEMA:
+            raise ValueError(f"unknown schema {data.get('schema')!r}; expected {SCHEMA!r}")
+        if unknown := sorted(
+            map(str, data.keys() - {"schema", "classes", "feature_names", "nodes"})
+        ):
+            raise ValueError(f"unknown entries in the tree: {', '.join(unknown)}")
+        classes, names, nodes = (_get_list(data, k) for k in ("classes", "feature_names", "nodes"))
+        if not all(isinstance(name, str) for name in names):
+            raise ValueError("feature_names must be strings")
+        if not classes or not all(isinstance(c, str | int | float | bool) for c in classes):
+            raise ValueError("classes must be a non-empty list of strings, numbers or booleans")
+        if len(set(classes)) < len(classes):
+            raise ValueError("classes must differ from each other")
+        return cls(_nodes_from_list(nodes), tuple(classes), tuple(names))
+
+    def to_text(self, problem: Problem | None = None) -> str:
+        """Draw the tree with its conditions and labels, one line per node.
+
+        Parameters
+        ----------
+        problem
+            If given, each leaf also shows how much of the problem's weight
+            reaches it, and how much of that it classifies correctly.
+        """
+        notes: dict[int, str] = {}
+        if problem is not None:
+            for number, leaf, rows in self._leaf_rows(problem):
+                counts = problem.counts[rows].sum(axis=0).tolist()
+                right, total = problem.weight(counts[leaf.label]), problem.weight(sum(counts))
+                notes[number] = f"  ({format_weight(right)} of {format_weight(total)} right)"
+        lines: list[str] = []
+        numbers = iter(range(self.splits + self.n_leaves))
+
+        def draw(node: Node, lead: str, below: str) -> None:
+            number = next(numbers)
+            if isinstance(node, Leaf):
+                lines.append(f"{lead}→ {self.classes[node.label]}{notes.get(number, '')}")
+                return
+            lines.append(f"{lead}{self.feature_names[node.feature]}?")
+            draw(node.left, f"{below}├─ no  ", f"{below}│      ")
+            draw(node.right, f"{below}└─ yes ", f"{below}       ")
+
+        draw(self.root, "", "")
+        return "\n".join(lines)
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+    def _leaf_rows(self, problem: Problem) -> Iterator[tuple[int, Leaf, NDArray[np.intp]]]:
+        """Iterate over the leaves, each with its place in preorder and the rows that reach it."""
+        self._check_fits(problem)
+        stack: list[tuple[Node, NDArray[np.intp]]] = [(self.root, np.arange(problem.n_rows))]
+        number = -1
+        while stack:
+            number += 1
+            node, rows = stack.pop()
+            if isinstance(node, Leaf):
+                yield number, node, rows
+            else:
+                goes_right = problem.column(node.feature)[rows] == 1
+                stack += [(node.right, rows[goes_right]), (node.left, rows[~goes_right])]
+
+    @cached_property
+    def _table(self) -> _Table:
+        nodes = list(self.nodes())
+        table = _Table(*(np.zeros(len(nodes), dtype=np.intp) for _ in range(4)))
+        sizes: dict[int, int] = {}
+        for i in range(len(nodes) - 1, -1, -1):
+            node = nodes[i]
+            if isinstance(node, Leaf):
+                table.left[i] = table.right[i] = i
+                table.label[i] = node.label
+                sizes[i] = 1
+            else:
+                left, right = i + 1, i + 1 + sizes[i + 1]
+                table.feature[i], table.left[i], table.right[i] = node.feature, left, right
+                sizes[i] = 1 + sizes[left] + sizes[right]
+        return table
+
+    def _check_fits(self, problem: Problem) -> None:
+        if problem.classes != self.classes:
+            raise ValueError(
+                f"the tree predicts the classes {list(self.classes)}, "
+                f"the problem has {list(problem.classes)}"
+            )
+        if problem.n_features != self.n_features:
+            raise ValueError(
+                f"the tree was built on {self.n_features} columns, "
+                f"the problem has {problem.n_features}"
+            )
+
+
+@dataclass(frozen=True)
+class _Table:
+    """The nodes in preorder as arrays, for vectorised routing."""
+
+    feature: NDArray[np.intp]
+    left: NDArray[np.intp]
+    right: NDArray[np.intp]
+    label: NDArray[np.intp]
+
+
+def _children(node: Node) -> tuple[Node, ...]:
+    return () if isinstance(node, Leaf) else (node.left, node.right)
+
+
+def _pruned(node: Node) -> Node:
+    if isinstance(node, Leaf):
+        return node
+    left, right = _pruned(node.left), _pruned(node.right)
+    if isinstance(left, Leaf) and left == right:
+        return left
+    return Split(node.feature, left, right)
+
+
+def _get_list(data: Mapping[str, Any], key: str) -> list[Any]:
+    value = data.get(key)
+    if not isinstance(value, list):
+        raise ValueError(f"{key} must be a list, got {type(value).__name__}")
+    return value
+
+
+def _nodes_from_list(entries: list[Any]) -> Node:
+    if not entries:
+        raise ValueError("nodes must not be empty")
+    built: dict[int, Node] = {}
+    # Children come after their parent, so that going backwards finds them built.
+    for i in range(len(entries) - 1, -1, -1):
+        entry = entries[i]
+        keys = set(entry) if isinstance(entry, Mapping) else set()
+        if keys not in ({"label"}, {"feature", "left", "right"}):
+            raise ValueError(f"node {i} must have either a label, or a feature, left and right")
+        if not all(type(value) is int for value in entry.values()):
+            raise ValueError(f"node {i} must hold integers only")
+        if "label" in keys:
+            built[i] = Leaf(entry["label"])
+            continue
+        left, right = entry["left"], entry["right"]
+        for child in (left, right):
+            if child <= i or child not in built:
+                raise ValueError(f"node {i} has the child {child}, which is no later, unused node")
+        if left == right:
+            raise ValueError(f"node {i} has the same node twice as a child")
+        built[i] = Split(entry["feature"], built.pop(left), built.pop(right))
+    if len(built) > 1:
+        raise ValueError(f"node {max(built)} is not part of the tree")
+    return built[0]

@@ -1,0 +1,24 @@
+"""Settings and data shared by all tests."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile(
+    "goct", deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=100
+)
+settings.load_profile("goct")
+
+
+@pytest.fixture(scope="session")
+def datasets_folder() -> Path:
+    """The folder with the benchmark datasets, or a skipped test where there is none."""
+    default = Path(__file__).resolve().parents[2] / "shared" / "datasets"
+    folder = Path(os.environ.get("GOCT_DATASETS", default))
+    if not (folder / "catalog.csv").exists():
+        pytest.skip(f"no benchmark datasets in {folder}; set GOCT_DATASETS to their folder")
+    return folder

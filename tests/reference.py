@@ -1,0 +1,96 @@
+"""Brute force: every tree of a small problem, the yardstick for all engines.
+
+Nothing here is shared with the package but the data: trees are enumerated as
+nested choices of features, and each is recorded by what it achieves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+Outcome = tuple[Any, int]
+"""What a tree achieves, and its number of splits."""
+
+
+def outcomes(
+    X: np.ndarray, leaf_outcomes: Callable[[np.ndarray], Iterable[Any]], max_depth: int
+) -> set[Outcome]:
+    """Return what all trees up to a depth achieve, with all numbers of splits.
+
+    Parameters
+    ----------
+    X
+        0/1 features, shape (rows, features).
+    leaf_outcomes
+        Says what the possible leaves on a set of rows (a boolean mask)
+        achieve; outcomes are tuples that add up over leaves.
+    max_depth
+        At most 2, or 3 on few features.
+    """
+    memo: dict[tuple[bytes, int], set[Outcome]] = {}
+
+    def visit(mask: np.ndarray, depth: int) -> set[Outcome]:
+        key = (mask.tobytes(), depth)
+        if key not in memo:
+            found = {(outcome, 0) for outcome in leaf_outcomes(mask)}
+            if depth > 0:
+                for feature in X.T.astype(bool):
+                    left = visit(mask & ~feature, depth - 1)
+                    right = visit(mask & feature, depth - 1)
+                    found |= {
+                        (tuple(a + b for a, b in zip(x, y, strict=True)), s + t + 1)
+                        for (x, s), (y, t) in product(left, right)
+                    }
+            memo[key] = found
+        return memo[key]
+
+    return visit(np.ones(len(X), dtype=bool), max_depth)
+
+
+def achievable(
+    X: np.ndarray, positive: np.ndarray, max_depth: int, weights: np.ndarray | None = None
+) -> set[tuple[Any, Any, int]]:
+    """Return all achievable (TP, TN, splits).
+
+    `positive` says of each row whether it is of the positive class.
+    """
+    w = np.ones(len(X), dtype=int) if weights is None else weights
+    pos, neg = np.where(positive, w, 0), np.where(positive, 0, w)
+
+    def leaves(mask: np.ndarray) -> list[tuple[Any, Any]]:
+        return [(pos[mask].sum().item(), 0), (0, neg[mask].sum().item())]
+
+    return {(tp, tn, splits) for (tp, tn), splits in outcomes(X, leaves, max_depth)}
+
+
+def achievable_costs(X: np.ndarray, costs: np.ndarray, max_depth: int) -> set[tuple[Any, int]]:
+    """Return all achievable (total cost, splits), `costs` being of shape (rows, classes)."""
+
+    def leaves(mask: np.ndarray) -> list[tuple[Any]]:
+        return [(cost,) for cost in costs[mask].sum(axis=0).tolist()]
+
+    return {(cost, splits) for (cost,), splits in outcomes(X, leaves, max_depth)}
+
+
+def best(
+    points: Iterable[tuple[Any, Any, int]],
+    value: Callable[[Any, Any], Any],
+    *,
+    split_penalty: Fraction | int = 0,
+    max_splits: int | None = None,
+    constraint: Callable[[Any, Any], bool] = lambda _tp, _tn: True,
+) -> Any:
+    """Return the largest ``value(tp, tn) - split_penalty * splits``; None if nothing is allowed."""
+    return max(
+        (
+            value(tp, tn) - split_penalty * splits
+            for tp, tn, splits in points
+            if (max_splits is None or splits <= max_splits) and constraint(tp, tn)
+        ),
+        default=None,
+    )
