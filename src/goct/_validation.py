@@ -12,6 +12,11 @@ from numpy.typing import NDArray
 _BLOCK_ELEMENTS = 1 << 24
 
 
+def plain(value: Any) -> Any:
+    """Return a numpy scalar as the Python number that users wrote."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
 def check_count(value: Any, name: str, minimum: int = 0) -> int:
     """Return `value` as an integer of at least `minimum`."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, Integral | np.integer):
@@ -76,7 +81,7 @@ def _not_binary(value: Any, row: int, column: int, names: Sequence[str] | None) 
     if value is None or value != value:
         return f"X has a missing value at {where}; features must be 0 or 1"
     return (
-        f"X has the value {value!r} at {where}; features must be 0 or 1 "
+        f"X has the value {plain(value)!r} at {where}; features must be 0 or 1 "
         "(goct.binarize turns other columns into 0/1 conditions)"
     )
 
@@ -95,7 +100,7 @@ def check_labels(y: Any, n_rows: int) -> tuple[tuple[Any, ...], NDArray[np.intp]
     if labels.dtype.kind == "f" and (fractional := labels != np.floor(labels)).any():
         row = int(np.argmax(fractional))
         raise ValueError(
-            f"y has the value {labels[row]!r} at row {row}: that is a number to regress on, "
+            f"y has the value {plain(labels[row])!r} at row {row}: that is a number to regress on, "
             "not a class label; use strings, integers or booleans"
         )
     if labels.dtype.kind in "bui" and len(labels):
@@ -142,6 +147,6 @@ def check_numbers(values: Any, name: str, n_rows: int, *, negative: bool) -> NDA
         where = tuple(int(i) for i in np.argwhere(wrong)[0])
         rule = "finite" if negative else "finite and not negative"
         raise ValueError(
-            f"{name} has the value {array[where]!r} at row {where[0]}; it must be {rule}"
+            f"{name} has the value {plain(array[where])!r} at row {where[0]}; it must be {rule}"
         )
     return array

@@ -17,6 +17,7 @@ from goct._validation import (
     check_labels,
     check_numbers,
     names_of_columns,
+    plain,
 )
 from goct.exact import scale_to_integers
 from goct.tree import Leaf, Node, Split, Tree
@@ -309,8 +310,7 @@ def _find_positive(
         if len(classes) == 1:
             return classes, labels, None if classes[0] in (0, -1) else 0
         return classes, labels, 1 if len(classes) == 2 else None
-    if isinstance(pos_label, np.generic):
-        pos_label = pos_label.item()
+    pos_label = plain(pos_label)
     if pos_label in classes:
         return classes, labels, classes.index(pos_label)
     if len(classes) == 1 and type(pos_label) is type(classes[0]):

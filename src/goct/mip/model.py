@@ -59,6 +59,16 @@ class MipModel:
         """The number of rows."""
         return sum(len(rows.lower) for rows in self.rows)
 
+    def violation(self, x: NDArray[np.float64]) -> float:
+        """Return by how much a point violates a bound or a row at most; 0 if it is feasible."""
+        worst = max((self.lower - x).max(initial=0.0), (x - self.upper).max(initial=0.0))
+        worst = max(worst, np.abs(x - np.rint(x))[self.is_integer].max(initial=0.0))
+        for rows in self.rows:
+            terms = rows.coefficient * x[rows.column]
+            activity = np.bincount(rows.row, weights=terms, minlength=len(rows.lower))
+            worst = max(worst, (rows.lower - activity).max(), (activity - rows.upper).max())
+        return float(worst)
+
     def add_variables(
         self,
         name: str,

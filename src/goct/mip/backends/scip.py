@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from typing import Any
 
@@ -25,6 +26,9 @@ _LIMITS = {
     "terminate": Limit.INTERRUPTED,
 }
 _SECONDS_BETWEEN_EVENTS = 0.1
+_FEASIBILITY_TOLERANCE = 1e-6
+_GRACE = 0.1  # seconds
+_EVENTS = (EVENT.BESTSOLFOUND, EVENT.NODESOLVED, EVENT.LPSOLVED)
 
 
 def run(
@@ -70,25 +74,27 @@ def run(
     if limits.nodes is not None:
         scip.setParam("limits/totalnodes", limits.nodes)
     if start is not None:
+        if (violation := model.violation(start)) > _FEASIBILITY_TOLERANCE:
+            raise BackendError(f"the start solution violates the model by {violation:g}")
         _add_start(scip, variables, start)
-    watcher = None
-    if callback is not None:
-        watcher = _Watcher(variables, callback)
-        scip.includeEventhdlr(
-            watcher, "goct_watcher", "tells the progress and asks whether to stop"
-        )
+    watcher = _Watcher(variables, callback)
+    scip.includeEventhdlr(watcher, "goct_watcher", "tells the progress and asks whether to stop")
+    scip.setParam("misc/catchctrlc", False)  # Python does, below
     build_time = time.perf_counter() - started
     if limits.time is not None:
         scip.setParam("limits/time", max(limits.time - build_time, 1e-3))
 
-    try:
-        scip.optimize()
-    except Exception as error:
-        if watcher is not None and watcher.error is not None:
-            raise watcher.error from None
-        raise BackendError(f"SCIP failed: {error}") from error
-    if watcher is not None and watcher.error is not None:
+    run = _Run(scip)
+    limit = run.wait(None if limits.time is None else limits.time - build_time)
+    if watcher.error is not None:
         raise watcher.error
+    stats = {"build_time": build_time, "solve_time": time.perf_counter() - started - build_time}
+    if not run.done.is_set():
+        # SCIP is inside an LP, which it does not interrupt: it ends in the background.
+        seen = watcher.seen
+        return MipResult(seen.x, seen.bound, limit, stats={"nodes": seen.nodes, **stats})
+    if run.error is not None:
+        raise BackendError(f"SCIP failed: {run.error}") from run.error
 
     status = scip.getStatus()
     if status not in ("optimal", "infeasible", *_LIMITS):
@@ -98,13 +104,41 @@ def run(
         bound=_bound(scip),
         limit=_LIMITS.get(status, Limit.NONE),
         is_infeasible=status == "infeasible",
-        stats={
-            "nodes": scip.getNTotalNodes(),
-            "lp_iterations": scip.getNLPIterations(),
-            "build_time": build_time,
-            "solve_time": scip.getSolvingTime(),
-        },
+        stats={"nodes": scip.getNTotalNodes(), "lp_iterations": scip.getNLPIterations(), **stats},
     )
+
+
+class _Run(threading.Thread):
+    """SCIP in a thread of its own, so that Ctrl-C and time limits hold during long LPs."""
+
+    def __init__(self, scip: pyscipopt.Model) -> None:
+        super().__init__(name="goct-scip", daemon=True)
+        self.scip = scip
+        self.error: BaseException | None = None
+        # Thread.join() and is_alive() are wrong after a Ctrl-C in Python 3.11 and 3.12.
+        self.done = threading.Event()
+
+    def run(self) -> None:
+        try:
+            self.scip.optimizeNogil()
+        except BaseException as error:
+            self.error = error
+        finally:
+            self.done.set()
+
+    def wait(self, seconds: float | None) -> Limit:
+        """Run until SCIP is done, the time is up or the user presses Ctrl-C."""
+        self.start()
+        try:
+            # SCIP keeps the time itself, except in LPs; it gets a moment more to do so.
+            if self.done.wait(None if seconds is None else max(seconds, 0.0) + _GRACE):
+                return Limit.NONE
+            limit = Limit.TIME
+        except KeyboardInterrupt:
+            limit = Limit.INTERRUPTED
+        self.scip.interruptSolve()
+        self.done.wait(_GRACE)
+        return limit
 
 
 def _copy(model: MipModel, scip: pyscipopt.Model) -> list[Any]:
@@ -150,8 +184,7 @@ def _add_start(scip: pyscipopt.Model, variables: list[Any], start: NDArray[np.fl
     for variable, value in zip(variables, start.tolist(), strict=True):
         if value:
             scip.setSolVal(solution, variable, value)
-    if not scip.addSol(solution):
-        raise BackendError("SCIP rejected the start solution")
+    scip.addSol(solution)
 
 
 def _values(scip: pyscipopt.Model, variables: list[Any]) -> NDArray[np.float64]:
@@ -165,36 +198,34 @@ def _bound(scip: pyscipopt.Model) -> float:
 
 
 class _Watcher(pyscipopt.Eventhdlr):
-    """Passes progress on to a callback and its wish to stop to SCIP."""
+    """Remembers the progress, passes it on to a callback, and its wish to stop to SCIP."""
 
-    def __init__(self, variables: list[Any], callback: MipCallback) -> None:
+    def __init__(self, variables: list[Any], callback: MipCallback | None) -> None:
         self.variables = variables
         self.callback = callback
         self.error: BaseException | None = None
+        self.seen = MipProgress(None, np.inf, 0)
         self.last = 0.0
-        self.x: NDArray[np.float64] | None = None
 
     def eventinit(self) -> None:
-        self.model.catchEvent(EVENT.BESTSOLFOUND, self)
-        self.model.catchEvent(EVENT.NODESOLVED, self)
-        self.model.catchEvent(EVENT.LPSOLVED, self)
+        for event in _EVENTS:
+            self.model.catchEvent(event, self)
 
     def eventexit(self) -> None:
-        self.model.dropEvent(EVENT.BESTSOLFOUND, self)
-        self.model.dropEvent(EVENT.NODESOLVED, self)
-        self.model.dropEvent(EVENT.LPSOLVED, self)
+        for event in _EVENTS:
+            self.model.dropEvent(event, self)
 
     def eventexec(self, event: Any) -> None:
         # SCIP swallows exceptions of plugins, so they are kept and raised afterwards.
         try:
-            is_new = event.getType() == EVENT.BESTSOLFOUND
-            if is_new:
-                self.x = _values(self.model, self.variables)
+            x = self.seen.x
+            if event.getType() == EVENT.BESTSOLFOUND:
+                x = _values(self.model, self.variables)
             elif time.perf_counter() - self.last < _SECONDS_BETWEEN_EVENTS:
                 return
             self.last = time.perf_counter()
-            progress = MipProgress(self.x, _bound(self.model), self.model.getNTotalNodes())
-            if self.error is None and self.callback(progress):
+            self.seen = MipProgress(x, _bound(self.model), self.model.getNTotalNodes())
+            if self.callback is not None and self.error is None and self.callback(self.seen):
                 self.model.interruptSolve()
         except BaseException as error:
             self.error = self.error or error

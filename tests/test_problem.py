@@ -1,0 +1,268 @@
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from goct import Problem, Tree
+from goct.tree import Leaf, Node, Split
+
+shapes = st.tuples(st.integers(1, 25), st.integers(0, 6))
+matrices = hnp.arrays(np.uint8, shapes, elements=st.integers(0, 1))
+
+
+@st.composite
+def random_problems(draw) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    X = draw(matrices)
+    y = draw(hnp.arrays(np.int64, len(X), elements=st.integers(0, 2)))
+    w = draw(hnp.arrays(np.int64, len(X), elements=st.integers(0, 3)))
+    w[draw(st.integers(0, len(w) - 1))] = 1
+    return X, y, w
+
+
+@st.composite
+def nodes(draw, n_features: int, n_classes: int, depth: int = 3) -> Node:
+    if n_features == 0 or depth == 0 or draw(st.booleans()):
+        return Leaf(draw(st.integers(0, n_classes - 1)))
+    child = nodes(n_features, n_classes, depth - 1)
+    return Split(draw(st.integers(0, n_features - 1)), draw(child), draw(child))
+
+
+@given(random_problems())
+def test_unique_dataset(data) -> None:
+    X, y, w = data
+    problem = Problem.from_arrays(X, y, sample_weight=w)
+    full = np.stack([problem.column(j) for j in range(X.shape[1])], axis=1) if X.shape[1] else None
+    expected: dict[tuple[int, ...], dict[int, int]] = {}
+    for x, label, weight in zip(X.tolist(), y.tolist(), w.tolist(), strict=True):
+        if weight:
+            cell = expected.setdefault(tuple(x), {})
+            cell[label] = cell.get(label, 0) + weight
+    rows = [()] * problem.n_rows if full is None else [tuple(row) for row in full.tolist()]
+    assert sorted(expected) == rows
+    for row, x in enumerate(rows):
+        found = {problem.classes[k]: n for k, n in enumerate(problem.counts[row].tolist()) if n}
+        assert found == expected[x]
+    instances = {
+        (rows[r], problem.classes[k], n)
+        for r, k, n in zip(*(array.tolist() for array in problem.instances()), strict=True)
+    }
+    assert instances == {(x, k, n) for x, cell in expected.items() for k, n in cell.items()}
+    assert {rows[r] for r in problem.conflicts()} == {x for x, c in expected.items() if len(c) > 1}
+    assert problem.total_weight == w.sum()
+    assert problem.class_weights == tuple(w[y == k].sum() for k in problem.classes)
+
+
+@given(random_problems())
+def test_no_useless_column_is_kept_and_none_is_lost(data) -> None:
+    X, y, w = data
+    problem = Problem.from_arrays(X, y, sample_weight=w)
+    kept = {tuple(column) for column in problem.X.T.tolist()}
+    assert len(kept) == problem.X.shape[1]
+    assert not kept & {tuple(1 - v for v in column) for column in kept}
+    assert all(0 < sum(column) < problem.n_rows for column in kept)
+    assert (problem.kept == np.sort(problem.kept)).all()
+
+
+@given(random_problems(), st.randoms(use_true_random=False))
+def test_order_of_rows_does_not_matter(data, random) -> None:
+    X, y, w = data
+    order = list(range(len(X)))
+    random.shuffle(order)
+    a = Problem.from_arrays(X, y, sample_weight=w)
+    b = Problem.from_arrays(X[order], y[order], sample_weight=w[order])
+    np.testing.assert_array_equal(a.X, b.X)
+    np.testing.assert_array_equal(a.counts, b.counts)
+
+
+@given(random_problems(), st.data())
+def test_trees_over_original_columns_predict_the_same_everywhere(data, draw) -> None:
+    X, y, w = data
+    problem = Problem.from_arrays(X, y, sample_weight=w)
+    tree = Tree(
+        draw.draw(nodes(X.shape[1], problem.n_classes)), problem.classes, problem.feature_names
+    )
+    predicted = tree.predict(X)
+    matrix = [
+        [w[(y == k) & (predicted == j)].sum() for j in problem.classes] for k in problem.classes
+    ]
+    assert tree.confusion_matrix(problem) == matrix
+    reduced = problem.reduce(tree)
+    indices = [problem.classes.index(label) for label in reduced.predict(problem.X)]
+    assert indices == tree.predict_rows(problem).tolist()
+
+
+def test_columns_that_repeat() -> None:
+    a, b = [0, 1, 1, 0], [0, 0, 1, 1]
+    columns = [[1] * 4, a, b, [1 - v for v in a], b, [0] * 4]
+    problem = Problem.from_arrays(np.array(columns).T, [0, 1, 1, 0])
+    assert problem.kept.tolist() == [1, 2]
+    assert problem.source.tolist() == [-1, 0, 1, 0, 1, -1]
+    assert problem.flipped.tolist() == [True, False, False, True, False, False]
+    assert problem.n_features == 6
+    assert repr(problem) == "Problem(4 samples, 4 distinct rows, 2 of 6 features, classes [0, 1])"
+
+
+@pytest.mark.parametrize(
+    ("y", "classes", "positive"),
+    [
+        (["no", "yes", "no"], ("no", "yes"), 1),
+        ([-1, 1, -1], (-1, 1), 1),
+        ([1, 2, 1], (1, 2), 1),
+        ([False, True, False], (False, True), 1),
+        ([0.0, 1.0, 0.0], (0.0, 1.0), 1),
+        (np.array(["b", "a", "b"], dtype=object), ("a", "b"), 1),
+        ([5, 10**12, 5], (5, 10**12), 1),
+        (np.array([200, 3, 3], dtype=np.uint8), (3, 200), 1),
+        ([[0], [1], [0]], (0, 1), 1),
+        ([0, 1, 2], (0, 1, 2), None),
+        ([1, 1, 1], (1,), 0),
+        (["x", "x", "x"], ("x",), 0),
+        ([0, 0, 0], (0,), None),
+        ([-1, -1, -1], (-1,), None),
+        ([False] * 3, (False,), None),
+    ],
+)
+def test_labels_of_any_type(y, classes, positive) -> None:
+    problem = Problem.from_arrays([[0], [1], [1]], y)
+    assert problem.classes == classes
+    assert [type(label) for label in problem.classes] == [type(label) for label in classes]
+    assert problem.positive == positive
+
+
+def test_positive_class() -> None:
+    X, y = [[0], [1], [1]], ["a", "b", "b"]
+    problem = Problem.from_arrays(X, y, pos_label="a")
+    assert (problem.n_pos, problem.n_neg) == (1, 2)
+    tree = Tree(Leaf(1), problem.classes, problem.feature_names)
+    confusion = tree.confusion(problem)
+    assert (confusion.tp, confusion.fp, confusion.fn, confusion.tn) == (0, 0, 1, 2)
+    with pytest.raises(ValueError, match=r"pos_label 'c' is not .* \['a', 'b'\]"):
+        Problem.from_arrays(X, y, pos_label="c")
+
+
+def test_positive_class_that_does_not_occur() -> None:
+    problem = Problem.from_arrays([[0], [1]], [0, 0], pos_label=1)
+    assert problem.classes == (0, 1)
+    assert (problem.n_pos, problem.n_neg) == (0, 2)
+    problem = Problem.from_arrays([[0], [1]], ["z", "z"], pos_label="a")
+    assert problem.classes == ("a", "z")
+    assert (problem.n_pos, problem.n_neg) == (0, 2)
+
+
+def test_weights_that_are_fractions() -> None:
+    problem = Problem.from_arrays([[0], [1], [1]], [0, 1, 1], sample_weight=[0.1, 1 / 3, 1])
+    assert problem.is_exact
+    assert problem.class_weights == (Fraction(1, 10), Fraction(4, 3))
+
+
+def test_irregular_weights_are_rounded_and_marked() -> None:
+    w = np.random.default_rng(0).random(40)
+    X = np.random.default_rng(1).integers(0, 2, (40, 3))
+    problem = Problem.from_arrays(X, X[:, 0], sample_weight=w)
+    assert not problem.is_exact
+    assert float(problem.total_weight) == pytest.approx(w.sum(), rel=1e-7)
+
+
+def test_rows_without_weight_do_not_count() -> None:
+    problem = Problem.from_arrays([[0, 0], [1, 0], [0, 1]], [0, 1, 0], sample_weight=[1, 1, 0])
+    assert problem.n_rows == 2
+    assert problem.kept.tolist() == [0]
+
+
+def test_costs_are_weighted_and_summed() -> None:
+    X, y = [[0], [0], [1]], ["a", "b", "b"]
+    problem = Problem.from_arrays(X, y, costs=[[0, 0.5], [2, 0], [-1, 3]], sample_weight=[1, 2, 1])
+    assert problem.costs is not None
+    in_units = [[problem.cost_unit * c for c in row] for row in problem.costs.tolist()]
+    assert in_units == [[4, Fraction(1, 2)], [-1, 3]]
+    problem = Problem.from_arrays(X, y, costs=[1, 2, 3])
+    assert problem.costs is not None
+    assert problem.costs.tolist() == [[2, 1], [3, 0]]
+
+
+def test_names() -> None:
+    assert Problem.from_arrays([[0, 1]], [0]).feature_names == ("x0", "x1")
+    names = ["old", "ill"]
+    assert Problem.from_arrays([[0, 1]], [0], feature_names=names).feature_names == ("old", "ill")
+
+
+def test_arrays_are_read_only() -> None:
+    problem = Problem.from_arrays([[0], [1]], [0, 1])
+    with pytest.raises(ValueError, match="read-only"):
+        problem.X[0, 0] = 1
+    X = np.array([[0], [1]], dtype=np.uint8)
+    Problem.from_arrays(X, [0, 1])
+    X[0, 0] = 1  # the caller's array stays the caller's
+
+
+@pytest.mark.parametrize("dtype", [bool, np.int8, np.int64, np.float32, np.float64, object])
+def test_types_of_features(dtype) -> None:
+    X = np.array([[0, 1], [1, 1], [1, 0]]).astype(dtype)
+    problem = Problem.from_arrays(np.asfortranarray(X), [0, 1, 1])
+    assert problem.X.tolist() == [[0, 1], [1, 0], [1, 1]]
+
+
+NAN = float("nan")
+GOOD = [[0, 1], [1, 0], [1, 1]]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"X": [[0, 1], [2, 0], [1, 1]]}, ValueError, "value 2 at row 1, column 0; .* 0 or 1"),
+        ({"X": [[0, 1], [1, 0.5], [1, 1]]}, ValueError, "0.5.* at row 1, column 1"),
+        ({"X": [[0, 1], [1, NAN], [1, 1]]}, ValueError, "missing value at row 1, column 1"),
+        ({"X": [[0, 1], [1, None], [1, 1]]}, ValueError, "missing value at row 1, column 1"),
+        ({"X": [["a", "b"]] * 3}, TypeError, "0/1 numbers"),
+        ({"X": [0, 1, 1]}, ValueError, "two-dimensional"),
+        ({"X": np.empty((0, 2)), "y": []}, ValueError, "no rows"),
+        ({"X": [[3, 1]] * 3, "feature_names": ["age", "b"]}, ValueError, r"column 0 \('age'\)"),
+        ({"y": [0, 1]}, ValueError, "X has 3 rows but y has 2"),
+        ({"y": [0, NAN, 1]}, ValueError, "missing label at row 1"),
+        ({"y": ["a", None, "b"]}, ValueError, "missing label at row 1"),
+        ({"y": [0.5, 1.5, 1]}, ValueError, "0.5.* at row 0"),
+        ({"y": np.array(["a", 1, "b"], dtype=object)}, TypeError, "types int, str"),
+        ({"y": [[0, 1], [1, 0], [0, 0]]}, ValueError, "one-dimensional"),
+        ({"sample_weight": [1, -1, 1]}, ValueError, "sample_weight .* row 1.*not negative"),
+        ({"sample_weight": [1, NAN, 1]}, ValueError, "sample_weight .* row 1"),
+        ({"sample_weight": [1, 1]}, ValueError, "X has 3 rows but sample_weight"),
+        ({"sample_weight": [0, 0, 0]}, ValueError, "zero everywhere"),
+        ({"sample_weight": ["a", "b", "c"]}, TypeError, "numbers"),
+        ({"sample_weight": [[1], [1], [1]]}, ValueError, "one-dimensional"),
+        ({"costs": [1, 2]}, ValueError, "X has 3 rows but costs"),
+        ({"costs": [1, -2, 1]}, ValueError, "costs .* row 1"),
+        ({"costs": [[1, 2, 3]] * 3}, ValueError, r"\(3, 2\), one column per class"),
+        ({"costs": [[1, np.inf]] * 3}, ValueError, "finite"),
+        ({"feature_names": ["a"]}, ValueError, "2 names"),
+        ({"feature_names": ["a", "a"]}, ValueError, "'a' twice"),
+        ({"pos_label": 7}, ValueError, "pos_label 7"),
+    ],
+)
+def test_bad_input_is_named(arguments, error, message) -> None:
+    with pytest.raises(error, match=message):
+        Problem.from_arrays(**{"X": GOOD, "y": [0, 1, 1], **arguments})
+
+
+def test_sparse_matrices_are_refused() -> None:
+    sparse = pytest.importorskip("scipy.sparse")
+    with pytest.raises(TypeError, match="dense"):
+        Problem.from_arrays(sparse.csr_matrix(np.eye(3)), [0, 1, 1])
+
+
+def test_catalogue_of_datasets(datasets_folder) -> None:
+    """The unique rows of real datasets are those the catalogue counts."""
+    import csv
+
+    with (datasets_folder / "catalog.csv").open() as file:
+        rows = {row["dataset"]: row for row in csv.DictReader(file)}
+    for name in ("compas", "monk1", "HTRU_2", "car"):
+        table = np.loadtxt(datasets_folder / f"{name}.txt.gz", dtype=np.uint8)
+        problem = Problem.from_arrays(table[:, 1:], table[:, 0])
+        assert problem.n_samples == int(rows[name]["rows"])
+        assert problem.n_classes == int(rows[name]["classes"])
+        assert len(problem.instances()[0]) >= int(rows[name]["unique_rows"]) >= problem.n_rows

@@ -1,0 +1,114 @@
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from goct import Exact, Limit, Problem, Solution, Status, Tree
+from goct.metrics import MCC, Accuracy
+from goct.report.text import confusion_table, format_exact
+from goct.solution import Limits
+from goct.tree import Leaf, Split
+
+PROBLEM = Problem.from_arrays(
+    [[0, 0], [0, 1], [1, 0], [1, 1], [1, 1]],
+    ["ill", "well", "well", "well", "ill"],
+    feature_names=["age > 50", "smokes"],
+    pos_label="ill",
+)
+TREE = Tree(Split(0, Leaf(0), Leaf(1)), PROBLEM.classes, PROBLEM.feature_names)
+
+
+def make(bound: Exact, **changes) -> Solution:
+    question = {"metric": Accuracy(), "problem": PROBLEM, "split_penalty": Fraction(1, 100)}
+    return Solution.of_tree(TREE, bound, **{**question, "max_depth": 1, **changes})
+
+
+def test_status_follows_from_the_bound() -> None:
+    optimal = make(Exact(Fraction(59, 100)), limit=Limit.TIME)
+    assert optimal.status is Status.OPTIMAL
+    assert optimal.limit is Limit.NONE
+    assert optimal.value == Fraction(3, 5)
+    assert optimal.gap == 0
+    feasible = make(Exact(Fraction(7, 10)), limit=Limit.TIME)
+    assert feasible.status is Status.FEASIBLE
+    assert feasible.limit is Limit.TIME
+    assert feasible.gap == Fraction(11, 100)
+
+
+def test_a_bound_below_the_objective_is_a_bug_and_raises() -> None:
+    with pytest.raises(AssertionError, match="above its bound"):
+        make(Exact(Fraction(1, 2)))
+
+
+def test_summary_of_an_optimal_tree() -> None:
+    solution = make(Exact(Fraction(59, 100)), stats={"time": 1.234})
+    assert solution.summary() == (
+        "age > 50?\n"
+        "├─ no  → ill  (1 of 2 right)\n"
+        "└─ yes → well  (2 of 3 right)\n"
+        "\n"
+        "true \\ predicted  ill  well\n"
+        "             ill    1     1\n"
+        "            well    1     2\n"
+        "\n"
+        "accuracy          0.600000  (= 3/5)\n"
+        "objective         0.590000  (= 59/100)  (minus 0.01 for each of 1 splits)\n"
+        "proven bound      0.590000  (= 59/100)\n"
+        "status            optimal: no tree of depth 1 over these features is better\n"
+        "time              1.23 s"
+    )
+
+
+def test_summary_of_a_stopped_run() -> None:
+    solution = make(Exact(1), limit=Limit.TIME)
+    assert "not proven optimal (time limit): at most 0.410000 from the best" in solution.summary()
+    solution = make(Exact(1), limit=Limit.INTERRUPTED)
+    assert "not proven optimal (interrupted)" in solution.summary()
+
+
+def test_summary_of_an_irrational_metric() -> None:
+    value = MCC().evaluate(TREE, PROBLEM)
+    solution = make(value, metric=MCC(), split_penalty=Fraction(0))
+    assert solution.status is Status.OPTIMAL
+    assert "mcc               0.166667  (= 1/6)" in solution.summary()
+
+
+def test_summary_without_a_tree() -> None:
+    solution = Solution(
+        tree=None,
+        value=None,
+        objective=None,
+        bound=Exact(1),
+        status=Status.INFEASIBLE,
+        limit=Limit.NONE,
+        metric=Accuracy(),
+        split_penalty=Fraction(0),
+        max_depth=2,
+        problem=PROBLEM,
+    )
+    assert solution.gap is None
+    assert solution.summary().endswith("infeasible: no tree of depth 2 meets the constraints")
+
+
+def test_format_exact() -> None:
+    assert format_exact(Exact(-7)) == "-7"
+    assert format_exact(Exact.sqrt(2)) == "1.414214"
+    assert format_exact(Exact(Fraction(10**15, 3 * 10**14 + 1))) == "3.333333"
+
+
+def test_confusion_table_with_fractions() -> None:
+    table = confusion_table([[Fraction(1, 3), 10], [0, 2]], ["a", "long name"])
+    assert table.splitlines() == [
+        "true \\ predicted         a  long name",
+        "               a  0.333333         10",
+        "       long name         0          2",
+    ]
+
+
+def test_limits() -> None:
+    assert Limits(2.0).after(0.5).time == 1.5
+    assert Limits(2.0).after(5).time == 1e-3
+    assert Limits().after(5).time is None
+    with pytest.raises(ValueError, match="time_limit"):
+        Limits(-1)

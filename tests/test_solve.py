@@ -1,0 +1,272 @@
+"""The public function: results equal to brute force, and errors before any work."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from goct import Limit, Problem, Solution, Status, solve
+from goct.metrics import (
+    F1,
+    Accuracy,
+    BalancedAccuracy,
+    ClassCost,
+    Confusion,
+    CostMatrix,
+    InstanceCost,
+    LinearMetric,
+    Recall,
+    Specificity,
+    YoudenJ,
+)
+from tests.reference import achievable, achievable_costs, best
+
+PENALTIES = [0, Fraction(1, 100), Fraction(1, 7), 2]
+
+
+def random_arrays(seed: int, n_classes: int = 2) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    n_rows, n_features = rng.integers(5, 31), rng.integers(2, 6)
+    X = rng.integers(0, 2, (n_rows, n_features))
+    y = rng.choice(n_classes, n_rows, p=rng.dirichlet(np.ones(n_classes) * 2))
+    y[:n_classes] = np.arange(n_classes)
+    return X, y
+
+
+def check_honesty(solution: Solution, X: np.ndarray, max_depth: int) -> None:
+    """The value of a solution is that of its tree on the data."""
+    assert solution.status is Status.OPTIMAL
+    assert solution.limit is Limit.NONE
+    assert solution.gap == 0
+    assert solution.tree is not None
+    assert solution.tree.depth <= max_depth
+    assert solution.tree.pruned() == solution.tree
+    assert solution.value == solution.metric.evaluate(solution.tree, solution.problem)
+    assert solution.objective == solution.value - solution.split_penalty * solution.tree.splits
+    assert len(solution.tree.predict(X)) == len(X)
+
+
+@pytest.mark.parametrize("seed", range(150))
+def test_two_classes(seed) -> None:
+    """Every linear metric, on problems that all share one enumeration."""
+    X, y = random_arrays(seed)
+    rng = np.random.default_rng(seed + 1000)
+    depth = 1 + seed % 2
+    weights = rng.integers(1, 5, len(X)) if seed % 3 == 0 else None
+    problem = Problem.from_arrays(X, y, sample_weight=weights)
+    points = achievable(X, y == 1, depth, weights)
+    metrics: list[LinearMetric] = [Accuracy(), BalancedAccuracy(), YoudenJ(), Recall()]
+    metrics += [ClassCost(5, 1), ClassCost(0, 1), ClassCost(0.3, 2)]
+    metrics += [0.25 * Accuracy() + 0.75 * Specificity() - 0.1 * Recall()]  # type: ignore[list-item]
+    metric = metrics[seed % len(metrics)]
+    penalty = PENALTIES[seed % 5 % 4]
+    max_splits = [None, 1, 2][seed % 7 % 3]
+    n_pos, n_neg = problem.n_pos, problem.n_neg
+
+    solution = solve(problem, metric, depth, split_penalty=penalty, max_splits=max_splits)
+    check_honesty(solution, X, depth)
+    expected = best(
+        points,
+        lambda tp, tn: metric.value(Confusion(tp, n_neg - tn, n_pos - tp, tn)),
+        split_penalty=penalty,
+        max_splits=max_splits,
+    )
+    assert solution.objective == expected
+    assert max_splits is None or solution.tree.splits <= max_splits
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_three_classes(seed) -> None:
+    X, y = random_arrays(seed, n_classes=3)
+    rng = np.random.default_rng(seed + 2000)
+    depth = 1 + seed % 2
+    penalty = PENALTIES[seed % 4]
+    matrix = rng.integers(-3, 6, (3, 3))
+    per_row = rng.integers(-3, 6, (len(X), 3))
+    sizes = np.bincount(y)
+    wrong = 1 - np.eye(3, dtype=int)[y]
+    metric, costs = [
+        (Accuracy(), [[Fraction(int(c), len(y)) for c in row] for row in wrong]),
+        (
+            BalancedAccuracy(),
+            [
+                [Fraction(int(c), 3 * n) for c in row]
+                for n, row in zip(sizes[y].tolist(), wrong, strict=True)
+            ],
+        ),
+        (CostMatrix(matrix.tolist()), matrix[y]),
+        (InstanceCost(), per_row),
+    ][seed % 3 if seed < 60 else 3]
+    problem = Problem.from_arrays(X, y, costs=per_row)
+
+    solution = solve(problem, metric, depth, split_penalty=penalty)
+    check_honesty(solution, X, depth)
+    perfect = 1 if isinstance(metric, Accuracy | BalancedAccuracy) else 0
+    points = achievable_costs(X, np.array(costs, dtype=object), depth)
+    assert solution.objective == max(perfect - cost - penalty * splits for cost, splits in points)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_depth_three(seed) -> None:
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 2, (20, 3))
+    y = rng.integers(0, 2, 20)
+    problem = Problem.from_arrays(X, y)
+    solution = solve(problem, "accuracy", 3, split_penalty=0.03)
+    points = achievable(X, y == 1, 3)
+    expected = best(points, lambda tp, tn: Fraction(tp + tn, 20), split_penalty=Fraction(3, 100))
+    assert solution.objective == expected
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_binary_flow_gives_the_same(seed) -> None:
+    X, y = random_arrays(seed)
+    problem = Problem.from_arrays(X, y)
+    a = solve(problem, "balanced_accuracy", 2)
+    b = solve(problem, "balanced_accuracy", 2, integer_flow=True)
+    assert a.objective == b.objective == b.bound
+
+
+def test_depth_zero_and_budget_zero_give_the_constant_tree() -> None:
+    X, y = random_arrays(3)
+    problem = Problem.from_arrays(X, y)
+    for arguments in ({"max_depth": 0}, {"max_depth": 2, "max_splits": 0}):
+        solution = solve(problem, "accuracy", **arguments)
+        assert solution.status is Status.OPTIMAL
+        assert solution.tree.splits == 0
+        assert solution.value == Fraction(int(np.bincount(y).max()), len(y))
+
+
+@pytest.mark.parametrize("label", [0, 1, "x", True, False])
+def test_one_class_gives_the_constant_tree(label) -> None:
+    problem = Problem.from_arrays([[0], [1], [1]], [label] * 3)
+    solution = solve(problem, "accuracy", 2)
+    assert solution.status is Status.OPTIMAL
+    assert solution.value == 1
+    assert solution.tree.splits == 0
+    assert solution.tree.predict([[0], [1]]).tolist() == [label] * 2
+
+
+def test_no_useful_feature_gives_the_constant_tree() -> None:
+    for X in (np.zeros((4, 0)), np.ones((4, 3))):
+        solution = solve(Problem.from_arrays(X, [0, 1, 1, 1]), "accuracy", 2)
+        assert solution.status is Status.OPTIMAL
+        assert solution.value == Fraction(3, 4)
+
+
+def test_labels_come_back_as_they_were() -> None:
+    X = [[0, 0], [0, 1], [1, 0], [1, 1]] * 2
+    for labels in (["no", "yes"], [1, 2], [-1, 1], [False, True]):
+        y = [labels[a & b] for a, b in X]
+        solution = solve(Problem.from_arrays(X, y), "accuracy", 2)
+        assert solution.value == 1
+        assert solution.tree.predict(X).tolist() == y
+
+
+def test_columns_that_were_left_out_are_not_needed_for_prediction_but_must_be_there() -> None:
+    X = np.array([[1, 1, 0, 0], [1, 0, 0, 1], [1, 1, 0, 0], [1, 0, 1, 1]])
+    y = [0, 1, 0, 0]
+    solution = solve(Problem.from_arrays(X, y), "accuracy", 2)
+    assert solution.tree.predict(X).tolist() == y
+
+
+def hard_problem() -> Problem:
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (120, 25))
+    return Problem.from_arrays(X, rng.integers(0, 2, 120))
+
+
+def check_stopped(solution: Solution, limit: Limit) -> None:
+    assert solution.status is Status.FEASIBLE
+    assert solution.limit is limit
+    assert solution.tree is not None
+    assert solution.gap > 0
+    assert solution.value <= solution.bound <= 1
+
+
+def test_time_limit_returns_a_tree_and_a_bound() -> None:
+    solution = solve(hard_problem(), "accuracy", 3, time_limit=0.5)
+    check_stopped(solution, Limit.TIME)
+    assert solution.stats["time"] < 20  # stops in reasonable time on any machine
+
+
+def test_tiny_time_limit_still_returns_a_tree() -> None:
+    check_stopped(solve(hard_problem(), "accuracy", 3, time_limit=1e-6), Limit.TIME)
+
+
+def test_node_limit() -> None:
+    problem = Problem.from_arrays(*random_arrays(4))
+    solution = solve(hard_problem(), "accuracy", 2, node_limit=1)
+    check_stopped(solution, Limit.NODES)
+    assert solve(problem, "accuracy", 1, node_limit=100_000).status is Status.OPTIMAL
+
+
+def test_callback_sees_honest_progress_and_can_stop() -> None:
+    seen = []
+
+    def callback(progress):
+        seen.append(progress)
+        return len(seen) >= 3
+
+    solution = solve(hard_problem(), "accuracy", 2, callback=callback)
+    check_stopped(solution, Limit.INTERRUPTED)
+    assert len(seen) >= 3
+    for progress in seen:
+        assert progress.objective <= progress.bound
+        assert progress.elapsed >= 0
+    objectives = [progress.objective for progress in seen]
+    assert objectives == sorted(objectives)
+    assert solution.objective >= objectives[-1]
+
+
+def test_errors_of_the_callback_reach_the_caller() -> None:
+    def callback(_progress):
+        raise RuntimeError("from the callback")
+
+    with pytest.raises(RuntimeError, match="from the callback"):
+        solve(hard_problem(), "accuracy", 2, callback=callback)
+
+
+def test_same_seed_same_tree() -> None:
+    problem = Problem.from_arrays(*random_arrays(5))
+    first, second = (solve(problem, "accuracy", 2, random_state=7) for _ in range(2))
+    assert first.tree == second.tree
+
+
+GOOD = Problem.from_arrays([[0], [1]], [0, 1])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"problem": [[0], [1]]}, TypeError, "Problem.from_arrays"),
+        ({"metric": "acuracy"}, ValueError, "did you mean 'accuracy'"),
+        ({"metric": 3}, TypeError, "metric"),
+        ({"metric": "f1"}, ValueError, "'f1' is fractional"),
+        ({"metric": 0.5 * F1() + 0.5 * Accuracy()}, ValueError, "linear metrics only"),
+        ({"metric": "instance_cost"}, ValueError, "costs"),
+        ({"metric": CostMatrix([[0, 1, 1], [1, 0, 1], [1, 1, 0]])}, ValueError, "3 classes"),
+        ({"max_depth": -1}, ValueError, "max_depth must be at least 0"),
+        ({"max_depth": 2.0}, TypeError, "max_depth must be an integer"),
+        ({"max_depth": True}, TypeError, "max_depth must be an integer"),
+        ({"max_depth": 100}, ValueError, "at most 64"),
+        ({"split_penalty": -0.1}, ValueError, "split_penalty"),
+        ({"split_penalty": float("nan")}, ValueError, "split_penalty must be finite"),
+        ({"split_penalty": "a"}, TypeError, "split_penalty"),
+        ({"max_splits": -1}, ValueError, "max_splits"),
+        ({"engine": "magic"}, ValueError, "unknown engine 'magic'; allowed: 'auto', 'mip'"),
+        ({"time_limit": 0}, ValueError, "time_limit"),
+        ({"time_limit": "soon"}, TypeError, "time_limit"),
+        ({"node_limit": 0}, ValueError, "node_limit"),
+        ({"random_state": -1}, ValueError, "random_state"),
+        ({"callback": 3}, TypeError, "callback"),
+        ({"colour": "red"}, TypeError, "unknown option 'colour'"),
+        ({"backend": "cplex"}, ValueError, "unknown backend 'cplex'; allowed: 'scip'"),
+        ({"formulation": "magic"}, ValueError, "unknown formulation"),
+    ],
+)
+def test_bad_arguments_are_named(arguments, error, message) -> None:
+    with pytest.raises(error, match=message):
+        solve(**{"problem": GOOD, "metric": "accuracy", "max_depth": 1, **arguments})
