@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "group_rows.hpp"
+#include "oracle_bindings.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -50,4 +51,5 @@ NB_MODULE(_core, m) {
           "Group the equal rows of a C-contiguous uint8 matrix of zeros and ones.\n\n"
           "Returns ``(first, group)``: the index of the first occurrence of each distinct row, the\n"
           "distinct rows in lexicographic order, and for each row the distinct row it equals.");
+    goct::bind_oracle(m);
 }

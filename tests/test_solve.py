@@ -23,6 +23,7 @@ from goct.metrics import (
 )
 from tests.reference import achievable, achievable_costs, best
 
+ENGINES = ["search", "mip"]
 PENALTIES = [0, Fraction(1, 100), Fraction(1, 7), 2]
 
 
@@ -48,8 +49,9 @@ def check_honesty(solution: Solution, X: np.ndarray, max_depth: int) -> None:
     assert len(solution.tree.predict(X)) == len(X)
 
 
+@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("seed", range(150))
-def test_two_classes(seed) -> None:
+def test_two_classes(seed, engine) -> None:
     """Every linear metric, on problems that all share one enumeration."""
     X, y = random_arrays(seed)
     rng = np.random.default_rng(seed + 1000)
@@ -62,10 +64,12 @@ def test_two_classes(seed) -> None:
     metrics += [0.25 * Accuracy() + 0.75 * Specificity() - 0.1 * Recall()]  # type: ignore[list-item]
     metric = metrics[seed % len(metrics)]
     penalty = PENALTIES[seed % 5 % 4]
-    max_splits = [None, 1, 2][seed % 7 % 3]
+    max_splits = [None, 1, 2][seed % 7 % 3] if engine == "mip" else None
     n_pos, n_neg = problem.n_pos, problem.n_neg
 
-    solution = solve(problem, metric, depth, split_penalty=penalty, max_splits=max_splits)
+    solution = solve(
+        problem, metric, depth, split_penalty=penalty, max_splits=max_splits, engine=engine
+    )
     check_honesty(solution, X, depth)
     expected = best(
         points,
@@ -77,8 +81,9 @@ def test_two_classes(seed) -> None:
     assert max_splits is None or solution.tree.splits <= max_splits
 
 
+@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("seed", range(100))
-def test_three_classes(seed) -> None:
+def test_three_classes(seed, engine) -> None:
     X, y = random_arrays(seed, n_classes=3)
     rng = np.random.default_rng(seed + 2000)
     depth = 1 + seed % 2
@@ -101,20 +106,21 @@ def test_three_classes(seed) -> None:
     ][seed % 3 if seed < 60 else 3]
     problem = Problem.from_arrays(X, y, costs=per_row)
 
-    solution = solve(problem, metric, depth, split_penalty=penalty)
+    solution = solve(problem, metric, depth, split_penalty=penalty, engine=engine)
     check_honesty(solution, X, depth)
     perfect = 1 if isinstance(metric, Accuracy | BalancedAccuracy) else 0
     points = achievable_costs(X, np.array(costs, dtype=object), depth)
     assert solution.objective == max(perfect - cost - penalty * splits for cost, splits in points)
 
 
+@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("seed", range(10))
-def test_depth_three(seed) -> None:
+def test_depth_three(seed, engine) -> None:
     rng = np.random.default_rng(seed)
     X = rng.integers(0, 2, (20, 3))
     y = rng.integers(0, 2, 20)
     problem = Problem.from_arrays(X, y)
-    solution = solve(problem, "accuracy", 3, split_penalty=0.03)
+    solution = solve(problem, "accuracy", 3, split_penalty=0.03, engine=engine)
     points = achievable(X, y == 1, 3)
     expected = best(points, lambda tp, tn: Fraction(tp + tn, 20), split_penalty=Fraction(3, 100))
     assert solution.objective == expected
@@ -124,8 +130,8 @@ def test_depth_three(seed) -> None:
 def test_binary_flow_gives_the_same(seed) -> None:
     X, y = random_arrays(seed)
     problem = Problem.from_arrays(X, y)
-    a = solve(problem, "balanced_accuracy", 2)
-    b = solve(problem, "balanced_accuracy", 2, integer_flow=True)
+    a = solve(problem, "balanced_accuracy", 2, engine="mip")
+    b = solve(problem, "balanced_accuracy", 2, engine="mip", integer_flow=True)
     assert a.objective == b.objective == b.bound
 
 
@@ -187,13 +193,13 @@ def check_stopped(solution: Solution, limit: Limit) -> None:
 
 
 def test_time_limit_returns_a_tree_and_a_bound() -> None:
-    solution = solve(hard_problem(), "accuracy", 3, time_limit=0.5)
+    solution = solve(hard_problem(), "accuracy", 3, engine="mip", time_limit=0.5)
     check_stopped(solution, Limit.TIME)
     assert solution.stats["time"] < 20  # stops in reasonable time on any machine
 
 
 def test_tiny_time_limit_still_returns_a_tree() -> None:
-    check_stopped(solve(hard_problem(), "accuracy", 3, time_limit=1e-6), Limit.TIME)
+    check_stopped(solve(hard_problem(), "accuracy", 3, engine="mip", time_limit=1e-6), Limit.TIME)
 
 
 def test_node_limit() -> None:
@@ -210,7 +216,7 @@ def test_callback_sees_honest_progress_and_can_stop() -> None:
         seen.append(progress)
         return len(seen) >= 3
 
-    solution = solve(hard_problem(), "accuracy", 2, callback=callback)
+    solution = solve(hard_problem(), "accuracy", 2, engine="mip", callback=callback)
     check_stopped(solution, Limit.INTERRUPTED)
     assert len(seen) >= 3
     for progress in seen:
@@ -226,12 +232,13 @@ def test_errors_of_the_callback_reach_the_caller() -> None:
         raise RuntimeError("from the callback")
 
     with pytest.raises(RuntimeError, match="from the callback"):
-        solve(hard_problem(), "accuracy", 2, callback=callback)
+        solve(hard_problem(), "accuracy", 2, engine="mip", callback=callback)
 
 
-def test_same_seed_same_tree() -> None:
+@pytest.mark.parametrize("engine", ENGINES)
+def test_same_seed_same_tree(engine) -> None:
     problem = Problem.from_arrays(*random_arrays(5))
-    first, second = (solve(problem, "accuracy", 2, random_state=7) for _ in range(2))
+    first, second = (solve(problem, "accuracy", 2, random_state=7, engine=engine) for _ in range(2))
     assert first.tree == second.tree
 
 
@@ -244,8 +251,13 @@ GOOD = Problem.from_arrays([[0], [1]], [0, 1])
         ({"problem": [[0], [1]]}, TypeError, "Problem.from_arrays"),
         ({"metric": "acuracy"}, ValueError, "did you mean 'accuracy'"),
         ({"metric": 3}, TypeError, "metric"),
-        ({"metric": "f1"}, ValueError, "'f1' is fractional"),
-        ({"metric": 0.5 * F1() + 0.5 * Accuracy()}, ValueError, "linear metrics only"),
+        ({"metric": "f1", "engine": "mip"}, ValueError, "'f1' is fractional"),
+        ({"metric": "f1", "split_penalty": 0.1}, ValueError, "split_penalty only with linear"),
+        ({"metric": "gmean"}, ValueError, "cannot maximise 'gmean', which is monotone"),
+        ({"metric": 0.5 * F1() + 0.5 * Accuracy()}, ValueError, "cannot maximise"),
+        ({"engine": "search", "max_splits": 1}, ValueError, "max_splits"),
+        ({"engine": "search", "node_limit": 1}, ValueError, "node_limit"),
+        ({"n_jobs": 0}, ValueError, "n_jobs"),
         ({"metric": "instance_cost"}, ValueError, "costs"),
         ({"metric": CostMatrix([[0, 1, 1], [1, 0, 1], [1, 1, 0]])}, ValueError, "3 classes"),
         ({"max_depth": -1}, ValueError, "max_depth must be at least 0"),
@@ -256,15 +268,23 @@ GOOD = Problem.from_arrays([[0], [1]], [0, 1])
         ({"split_penalty": float("nan")}, ValueError, "split_penalty must be finite"),
         ({"split_penalty": "a"}, TypeError, "split_penalty"),
         ({"max_splits": -1}, ValueError, "max_splits"),
-        ({"engine": "magic"}, ValueError, "unknown engine 'magic'; allowed: 'auto', 'mip'"),
+        (
+            {"engine": "magic"},
+            ValueError,
+            "unknown engine 'magic'; allowed: 'auto', 'search', 'mip'",
+        ),
         ({"time_limit": 0}, ValueError, "time_limit"),
         ({"time_limit": "soon"}, TypeError, "time_limit"),
         ({"node_limit": 0}, ValueError, "node_limit"),
         ({"random_state": -1}, ValueError, "random_state"),
         ({"callback": 3}, TypeError, "callback"),
         ({"colour": "red"}, TypeError, "unknown option 'colour'"),
-        ({"backend": "cplex"}, ValueError, "unknown backend 'cplex'; allowed: 'scip'"),
-        ({"formulation": "magic"}, ValueError, "unknown formulation"),
+        (
+            {"engine": "mip", "backend": "cplex"},
+            ValueError,
+            "unknown backend 'cplex'; allowed: 'scip'",
+        ),
+        ({"engine": "mip", "formulation": "magic"}, ValueError, "unknown formulation"),
     ],
 )
 def test_bad_arguments_are_named(arguments, error, message) -> None:

@@ -1,6 +1,29 @@
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 __version__: str
 
 def group_rows(X: NDArray[np.uint8]) -> tuple[NDArray[np.int64], NDArray[np.int32]]: ...
+
+class Oracle:
+    def __init__(
+        self,
+        cells: NDArray[np.uint8],
+        weights: NDArray[np.int64] | None,
+        memory_limit: int,
+        jobs: int,
+        techniques: dict[str, bool],
+    ) -> None: ...
+    def solve(
+        self,
+        costs: NDArray[np.int64],
+        split_cost: int,
+        max_depth: int,
+        min_leaf_weight: int,
+        cutoff: int | None,
+        time_limit: float | None,
+        callback: Callable[..., bool] | None,
+    ) -> tuple[Any, int, int, bool, str, dict[str, Any]]: ...

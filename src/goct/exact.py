@@ -60,11 +60,11 @@ def as_fraction(value: Any, name: str = "value") -> Fraction:
 
 
 class Exact:
-    r"""An exact real number :math:`q_0 + \sum_i q_i \sqrt{m_i}`.
+    """An exact real number ``q0 + q1·√m1 + q2·√m2 + ...``.
 
-    Here the :math:`q_i` are rational and the :math:`m_i` positive integers. It
-    compares exactly with other exact numbers, integers, fractions and floats
-    (a float is read by :func:`as_fraction`), can be added to them and
+    Here the q are rational and the m positive integers. It compares exactly
+    with other exact numbers, integers, fractions and floats (a float is read
+    by :func:`as_fraction`), can be added to them and
     multiplied by a rational number, and formats like a float.
 
     Parameters
@@ -115,7 +115,7 @@ class Exact:
 
     @classmethod
     def signed_sqrt(cls, square: Number) -> Exact:
-        r"""Return :math:`\operatorname{sign}(q) \sqrt{|q|}` of a rational q."""
+        """Return ``√q`` of a rational number q, or ``-√(-q)`` if it is negative."""
         q = as_fraction(square)
         return -cls.sqrt(-q) if q < 0 else cls.sqrt(q)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
 from typing import Any
 
 from goct._validation import check_choice, check_count
@@ -12,7 +13,7 @@ from goct.problem import Problem
 from goct.solution import Callback, Limits, Solution
 from goct.tree import MAX_DEPTH, Leaf, Tree
 
-ENGINES = ("auto", "mip")
+ENGINES = ("auto", "search", "mip")
 
 
 def solve(
@@ -46,7 +47,7 @@ def solve(
     max_splits
         The largest number of splits; no limit if None.
     engine
-        "mip", or "auto" to let goct choose.
+        "search", "mip", or "auto" to let goct choose.
     time_limit
         Seconds after which the best tree so far is returned, with the bound
         that is proven by then.
@@ -58,7 +59,8 @@ def solve(
         Called with a :class:`goct.solution.Progress` from time to time; the
         search stops if it returns True.
     **options
-        Options of the engine, see :func:`goct.mip.solve_mip`.
+        Options of the engine, see :func:`goct.search.solve_search` and
+        :func:`goct.mip.solve_mip`.
 
     Returns
     -------
@@ -96,11 +98,16 @@ def solve(
     if callback is not None and not callable(callback):
         raise TypeError(f"callback must be callable, got {callback!r}")
 
-    from goct.mip import solve_mip  # loads the solver, which takes a moment
-
-    _check_options(options, solve_mip)
+    run: Callable[..., Solution]
+    if engine == "auto":
+        engine = "search" if max_splits is None and node_limit is None else "mip"
+    if engine == "mip":
+        from goct.mip import solve_mip as run  # loads the solver, which takes a moment
+    else:
+        from goct.search import solve_search as run
+    _check_options(options, run)
     constant = best_constant(problem, metric)
-    if max_depth == 0 or max_splits == 0 or problem.X.shape[1] == 0:
+    if max_depth == 0 or max_splits == 0 or problem.X.shape[1] == 0 or problem.n_classes == 1:
         return Solution.of_tree(
             constant,
             metric.evaluate(constant, problem),
@@ -110,7 +117,7 @@ def solve(
             max_depth=max_depth,
             stats={"engine": "constant", "time": 0.0},
         )
-    return solve_mip(
+    return run(
         problem,
         metric,
         max_depth,

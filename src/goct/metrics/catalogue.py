@@ -74,10 +74,10 @@ class Accuracy(ClassRewardMetric):
 
 @dataclass(frozen=True, repr=False)
 class BalancedAccuracy(ClassRewardMetric):
-    r"""The mean of the recalls of the classes, for any number of classes.
+    """The mean of the recalls of the classes, for any number of classes.
 
-    For two classes, :math:`\frac12 (TP / n^+ + TN / n^-)`. A class without
-    samples is left out of the mean.
+    For two classes, ``(TP / n+ + TN / n-) / 2``. A class without samples is
+    left out of the mean.
     """
 
     name = "balanced_accuracy"
@@ -136,9 +136,9 @@ class YoudenJ(_RecallSum):
 
 @dataclass(frozen=True, repr=False)
 class ClassCost(ClassRewardMetric):
-    r"""Minus the total cost of errors, each class having its price.
+    """Minus the total cost of errors, each class having its price.
 
-    :math:`-(c^+ FN + c^- FP)` in the paper's letters.
+    ``-(c+ · FN + c- · FP)`` in the paper's letters.
 
     Parameters
     ----------
@@ -206,11 +206,10 @@ class CostMatrix(ClassRewardMetric):
 
 @dataclass(frozen=True, repr=False)
 class InstanceCost(LinearMetric):
-    r"""Minus the total cost of the predictions, each sample having its own prices.
+    """Minus the total cost of the predictions, each sample having its own prices.
 
-    The prices are the `costs` of the problem; with one cost
-    :math:`\kappa_i` per sample this is minus the paper's
-    :math:`\sum_i \kappa_i w_i (1 - g^i)`.
+    The prices are the `costs` of the problem; with one cost κ[i] per sample
+    this is minus the paper's ``Σ_i κ[i] · w[i] · (1 - g[i])``.
     """
 
     name = "instance_cost"
@@ -244,9 +243,9 @@ class InstanceCost(LinearMetric):
 
 @dataclass(frozen=True, repr=False)
 class FBeta(FractionalMetric):
-    r"""The weighted harmonic mean of precision and recall.
+    """The weighted harmonic mean of precision and recall.
 
-    .. math:: F_\beta = \frac{(1+\beta^2) TP}{\beta^2 n^+ + n^- + TP - TN}
+    ``(1 + β²) · TP / (β² · n+ + n- + TP - TN)``
 
     It is 0 where there are neither positives nor predicted positives.
 
@@ -312,9 +311,9 @@ class NegativePredictiveValue(FractionalMetric):
 
 @dataclass(frozen=True, repr=False)
 class CohenKappa(FractionalMetric):
-    r"""Agreement beyond chance.
+    """Cohen's kappa, the agreement beyond chance.
 
-    .. math:: \kappa = \frac{2 (TP \cdot TN - FP \cdot FN)}{n^- U + n^+ V}
+    ``2 · (TP · TN - FP · FN) / (n- · U + n+ · V)``
 
     with U and V the predicted positives and negatives. It is 0 where only one
     class occurs, in labels and predictions alike.
@@ -334,9 +333,9 @@ class CohenKappa(FractionalMetric):
 
 @dataclass(frozen=True, repr=False)
 class MCC(Metric):
-    r"""The Matthews correlation coefficient.
+    """The Matthews correlation coefficient.
 
-    .. math:: \frac{TP \cdot TN - FP \cdot FN}{\sqrt{n^+ n^- U V}}
+    ``(TP · TN - FP · FN) / √(n+ · n- · U · V)``
 
     with U and V the predicted positives and negatives. It is 0 where one of
     the four factors is 0.
@@ -355,7 +354,7 @@ class MCC(Metric):
 
 @dataclass(frozen=True, repr=False)
 class FowlkesMallows(Metric):
-    r"""The geometric mean of precision and recall, :math:`TP / \sqrt{n^+ U}`.
+    """The geometric mean of precision and recall, TP / √(n+ · U).
 
     It is 0 without positives or without predicted positives.
     """
@@ -386,9 +385,9 @@ class GMean(Metric):
 
 @dataclass(frozen=True, repr=False)
 class BoundedDOR(Metric):
-    r"""The diagnostic odds ratio up to a bound.
+    """The diagnostic odds ratio up to a bound.
 
-    .. math:: \min\{TP \cdot TN / (FP \cdot FN), \overline D\}
+    ``min(TP · TN / (FP · FN), upper)``
 
     It is 0 where TP · TN = 0, and the bound where FP · FN = 0 otherwise.
 
@@ -418,12 +417,11 @@ class BoundedDOR(Metric):
 
 @dataclass(frozen=True, repr=False)
 class SmoothedDOR(Metric):
-    r"""The diagnostic odds ratio with a smoothed denominator.
+    """The diagnostic odds ratio with a smoothed denominator.
 
-    .. math:: TP \cdot TN / (FP \cdot FN + \varepsilon)
+    ``TP · TN / (FP · FN + ε)``
 
-    Maximising it drives FN or FP to 0, since that leaves only
-    :math:`\varepsilon` below.
+    Maximising it drives FN or FP to 0, since that leaves only ε below.
 
     Parameters
     ----------

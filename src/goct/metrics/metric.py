@@ -44,7 +44,7 @@ class Shape(Enum):
 
 @dataclass(frozen=True)
 class Affine:
-    r"""The function :math:`c + p \cdot TP + q \cdot TN`."""
+    """The function ``constant + tp · TP + tn · TN``."""
 
     constant: Rational
     tp: Rational
@@ -57,11 +57,10 @@ class Affine:
 
 @dataclass(frozen=True, eq=False)
 class Rewards:
-    r"""A linear metric on one problem, in integers.
+    """A linear metric on one problem, in integers.
 
-    A tree that predicts class :math:`k_r` in row r is worth
-
-    .. math:: \text{offset} + \text{scale} \cdot \sum_r \text{matrix}[r, k_r].
+    A tree that predicts class k[r] in row r is worth
+    ``offset + scale · Σ_r matrix[r, k[r]]``.
 
     Attributes
     ----------
@@ -116,6 +115,10 @@ class Metric(ABC):
         self.check(problem)
         return self.value(tree.confusion(problem))
 
+    def best_value(self, problem: Problem) -> Exact:
+        """Return what no classifier exceeds if the metric is monotone: a perfect one's value."""
+        return self.value(Confusion(problem.n_pos, 0, 0, problem.n_neg))
+
     def check(self, problem: Problem) -> None:
         """Raise a `ValueError` if the metric is not defined for the problem."""
         if problem.n_classes > 2:
@@ -159,6 +162,11 @@ class LinearMetric(Metric):
     @abstractmethod
     def rewards(self, problem: Problem) -> Rewards:
         """Return the metric as integer rewards for the rows of a problem."""
+
+    def best_value(self, problem: Problem) -> Exact:
+        """Return the value of the classifier that predicts the best class in every row."""
+        rewards = self.rewards(problem)
+        return Exact(rewards.value(np.asarray(rewards.matrix.argmax(axis=1))))
 
     def evaluate(self, tree: Tree, problem: Problem) -> Exact:
         """Return the exact value of a tree on a problem."""

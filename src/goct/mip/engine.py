@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import time
 from fractions import Fraction
-from math import floor, lcm
+from math import ceil, floor
 
 import numpy as np
 from numpy.typing import NDArray
 
 from goct._validation import check_choice
 from goct.exact import Exact
+from goct.lattice import Lattice
 from goct.metrics import LinearMetric, Metric
-from goct.metrics.metric import Rewards
 from goct.mip.backends import scip
 from goct.mip.backends.base import Backend, MipProgress, MipResult
 from goct.mip.wflow import Instances, WFlowOCT
@@ -77,7 +77,7 @@ def solve_mip(
             f"{metric.shape.value}; linear are accuracy, balanced_accuracy, recall, specificity, "
             "youden, class_cost, instance_cost and sums of them"
         )
-    lattice = _Lattice(metric.rewards(problem), split_penalty)
+    lattice = Lattice(metric.rewards(problem), split_penalty)
 
     def tree_of(flow: WFlowOCT, x: NDArray[np.float64]) -> Tree:
         features, labels = flow.decode(x)
@@ -91,7 +91,7 @@ def solve_mip(
     result = MipResult(None, np.inf, Limit.INTERRUPTED)
     try:
         flow = WFlowOCT(
-            lattice.instances(problem),
+            _instances(lattice, problem),
             max_depth,
             split_cost=lattice.split_cost,
             max_splits=max_splits,
@@ -104,7 +104,7 @@ def solve_mip(
             if progress.x is not None:
                 objective = max(objective, objective_of(tree_of(flow, progress.x)))
             elapsed = time.perf_counter() - started
-            bound = max(objective, lattice.bound(progress.bound))
+            bound = max(objective, proven_bound(lattice, progress.bound))
             return callback(Progress(elapsed, objective, bound, progress.nodes)) is True
 
         result = run(
@@ -122,7 +122,7 @@ def solve_mip(
     except KeyboardInterrupt:
         stats = {}
     # The tree's own objective is exact, so a solver bound below it is off by a tolerance.
-    bound = max(objective_of(best), lattice.bound(result.bound))
+    bound = max(objective_of(best), proven_bound(lattice, result.bound))
     return Solution.of_tree(
         best,
         bound,
@@ -141,33 +141,18 @@ def solve_mip(
     )
 
 
-class _Lattice:
-    """The objective in integers: ``offset + unit * (Σ rewards - split_cost * splits)``."""
+def _instances(lattice: Lattice, problem: Problem) -> Instances:
+    """Return the instances that can earn something."""
+    row, label = np.nonzero(lattice.gains)
+    weight = (lattice.gains[row, label] * lattice.factor).astype(np.float64)
+    return Instances(problem.X, row, label, weight, problem.n_classes)
 
-    def __init__(self, rewards: Rewards, split_penalty: Fraction) -> None:
-        # Rewards may be negative, flows cannot be: each row starts from its worst class.
-        least = np.minimum(rewards.matrix.min(axis=1), 0)
-        denominator = lcm(rewards.scale.denominator, split_penalty.denominator)
-        factor = int(rewards.scale * denominator)
-        cost = int(split_penalty * denominator)
-        common = np.gcd(factor, cost) if cost else factor
-        self.factor, self.split_cost = factor // int(common), cost // int(common)
-        self.unit = Fraction(int(common), denominator)
-        self.offset = rewards.offset + rewards.scale * int(least.sum())
-        self.gains = rewards.matrix - least[:, None]
 
-    def instances(self, problem: Problem) -> Instances:
-        """Return the instances that can earn something."""
-        row, label = np.nonzero(self.gains)
-        weight = (self.gains[row, label] * self.factor).astype(np.float64)
-        return Instances(problem.X, row, label, weight, problem.n_classes)
-
-    def bound(self, solver_bound: float) -> Exact:
-        """Return a bound on the objective from the solver's bound in the model's unit."""
-        # Whatever the solver says: no row earns more than its best class.
-        best = int(self.gains.max(axis=1).sum()) * self.factor
-        if np.isfinite(solver_bound):
-            slack = _ABSOLUTE_TOLERANCE + _RELATIVE_TOLERANCE * abs(solver_bound)
-            padded = solver_bound + slack
-            best = min(best, floor(padded) if slack < 0.5 else int(np.ceil(padded)))
-        return Exact(self.offset + self.unit * best)
+def proven_bound(lattice: Lattice, solver_bound: float) -> Exact:
+    """Return a bound on the objective from the solver's bound in units of the lattice."""
+    best = lattice.most
+    if np.isfinite(solver_bound):
+        slack = _ABSOLUTE_TOLERANCE + _RELATIVE_TOLERANCE * abs(solver_bound)
+        padded = solver_bound + slack
+        best = min(best, floor(padded) if slack < 0.5 else ceil(padded))
+    return Exact(lattice.objective(best))

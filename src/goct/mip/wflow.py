@@ -36,7 +36,7 @@ class Instances:
 
 
 class WFlowOCT:
-    r"""The model (eq. ``flow_reg`` in the paper) of depth-D trees as flows.
+    """The model (eq. ``flow_reg`` in the paper) of depth-D trees as flows.
 
     Every instance i sends one unit from the source s through the tree to the
     sink t, if it is classified correctly:
@@ -47,7 +47,7 @@ class WFlowOCT:
     - ``z_in[n, i]``: instance i enters node n;
     - ``z_out[n, i]``: instance i leaves node n for the sink.
 
-    The objective is :math:`\sum_i w_i z^i_{n,t} - s \sum b_{nf}` with the split
+    The objective is ``Σ w[i] · z_out[n, i] - s · Σ b[n, f]`` with the split
     cost s. Given b, p and c, the flows have integral optima, so z is
     continuous unless `integer_flow` is set, as it is in the paper.
 

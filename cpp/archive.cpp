@@ -1,0 +1,69 @@
+#include "archive.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace goct {
+
+void Archive::mark(const Node& node, std::vector<std::uint64_t>& bits) const {
+    bits.assign((instance_.problem().rows() + 63) / 64, 0);
+    for (int r = 0; r < node.rows(); ++r) bits[node.row(r) / 64] |= std::uint64_t{1} << (node.row(r) % 64);
+}
+
+void Archive::add(const Node& node, std::int64_t value, const std::vector<std::int64_t>& inside,
+                  const std::vector<std::int64_t>& outside) {
+    if (entries_.size() < kEntries) entries_.emplace_back();
+    Entry& entry = entries_[next_];
+    next_ = (next_ + 1) % kEntries;
+    mark(node, entry.rows);
+    entry.value = value;
+    entry.inside.assign(instance_.problem().features(), 0);
+    entry.outside.assign(instance_.problem().features(), 0);
+    for (int f = 0; f < node.features(); ++f) {
+        entry.inside[node.feature(f)] = inside[f];
+        entry.outside[node.feature(f)] = outside[f];
+    }
+}
+
+std::int64_t Archive::match(const Node& node, std::int64_t limit) {
+    mark(node, bits_);
+    matches_.clear();
+    std::int64_t bound = 0;
+    for (const Entry& entry : entries_) {
+        std::int64_t loss = 0;
+        for (std::size_t w = 0; w < bits_.size() && loss < limit; ++w)
+            for (std::uint64_t lost = entry.rows[w] & ~bits_[w]; lost; lost &= lost - 1)
+                loss += instance_.row(static_cast<int>(64 * w) + std::countr_zero(lost)).swing;
+        if (loss >= limit) continue;
+        bound = std::max(bound, entry.value - loss);
+        matches_.push_back({&entry, loss});
+    }
+    const auto kept = std::min(kMatches, matches_.size());
+    std::partial_sort(matches_.begin(), matches_.begin() + kept, matches_.end(),
+                      [](const Match& a, const Match& b) { return a.loss < b.loss; });
+    matches_.resize(kept);
+    return bound;
+}
+
+void Archive::inherit(const Node& node, std::vector<std::int64_t>& inside, std::vector<std::int64_t>& outside) {
+    const Problem& problem = instance_.problem();
+    for (const auto& [entry, loss] : matches_) {
+        // What is lost inside each feature: like all such sums, up the chains from the rows' entries.
+        lost_.assign(problem.features() + 1, 0);
+        for (std::size_t w = 0; w < bits_.size(); ++w)
+            for (std::uint64_t lost = entry->rows[w] & ~bits_[w]; lost; lost &= lost - 1) {
+                const int r = static_cast<int>(64 * w) + std::countr_zero(lost);
+                for (const int* e = problem.entries_begin(r); e != problem.entries_end(r); ++e)
+                    lost_[*e] += instance_.row(r).swing;
+            }
+        for (int f = problem.features() - 2; f >= 0; --f)
+            if (problem.chain(f) == problem.chain(f + 1)) lost_[f] += lost_[f + 1];
+        for (int f = 0; f < node.features(); ++f) {
+            const int g = node.feature(f);
+            inside[f] = std::max(inside[f], entry->inside[g] - lost_[g]);
+            outside[f] = std::max(outside[f], entry->outside[g] - (loss - lost_[g]));
+        }
+    }
+}
+
+}  // namespace goct

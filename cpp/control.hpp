@@ -1,0 +1,51 @@
+// Stopping a search from outside, and watching it.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <limits>
+
+namespace goct {
+
+enum class StopReason { none, time, interrupted };
+
+// Shared by the threads of one call and the one that waits for them.
+class Control {
+public:
+    explicit Control(double seconds = std::numeric_limits<double>::infinity()) : start_(Clock::now()) {
+        limited_ = seconds < 1e9;
+        if (limited_) deadline_ = start_ + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+    }
+
+    void interrupt() { stop(StopReason::interrupted); }
+
+    // Polled by the search a few thousand times per second and more; true once it has to end.
+    bool stopped() {
+        if (reason_.load(std::memory_order_relaxed) != StopReason::none) return true;
+        if (limited_ && Clock::now() >= deadline_) stop(StopReason::time);
+        return reason_.load(std::memory_order_relaxed) != StopReason::none;
+    }
+    StopReason reason() const { return reason_.load(); }
+    double elapsed() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
+
+    // Progress; costs are avoidable costs.
+    std::atomic<std::int64_t> incumbent{std::numeric_limits<std::int64_t>::max()};
+    std::atomic<std::int64_t> bound{0};
+    std::atomic<std::uint64_t> nodes{0};        // row sets searched at depth three and more
+    std::atomic<std::uint64_t> depth_two{0};    // row sets solved at depth two
+
+private:
+    using Clock = std::chrono::steady_clock;
+
+    void stop(StopReason reason) {
+        StopReason none = StopReason::none;
+        reason_.compare_exchange_strong(none, reason);
+    }
+
+    Clock::time_point start_, deadline_;
+    bool limited_;
+    std::atomic<StopReason> reason_{StopReason::none};
+};
+
+}  // namespace goct

@@ -1,0 +1,217 @@
+#include "depth_two.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+#include "buffer.hpp"
+#include "pair_kernels.hpp"
+#include "simd.hpp"
+
+namespace goct {
+
+class DepthTwo::Table {
+public:
+    virtual ~Table() = default;
+    virtual DepthTwoValues solve(const Node& node, bool keep, SideValues& sides) = 0;
+    virtual DepthTwoValues solve_side(int f, bool inside, std::int64_t leaf) = 0;
+};
+
+template <class T>
+class DepthTwo::TypedTable final : public Table {
+public:
+    TypedTable(const Instance& instance, int planes, bool weighted)
+        : instance_(instance), planes_(planes), weighted_(weighted), kernels_(pair_kernels<T>(planes, weighted)) {}
+
+    DepthTwoValues solve(const Node& node, bool keep, SideValues& sides) override {
+        node_ = &node;
+        counted_ = -1;
+        load(keep);
+        if (keep) {
+            kernels_.count(whole_.sweep);
+            kernels_.evaluate(whole_.sweep);
+        } else {
+            kernels_.sweep(whole_.sweep);
+        }
+        read_sides(sides);
+        return values(whole_.sweep, node.total().first, node.leaf());
+    }
+
+    DepthTwoValues solve_side(int f, bool inside, std::int64_t leaf) override {
+        const bool count_inside = 2 * node_->inside(f).count <= node_->total().count;
+        if (counted_ != f) {
+            load_part(f, count_inside);
+            kernels_.count(part_.sweep);
+            counted_ = f;
+        }
+        const std::int64_t first = inside ? node_->inside(f).first : node_->outside(f).first;
+        if (inside == count_inside) {
+            kernels_.evaluate(part_.sweep);
+            return values(part_.sweep, first, leaf);
+        }
+        for (int k = 0; k < planes_; ++k) rest_.total[k] = whole_.total[k] - part_.total[k];
+        kernels_.evaluate_rest(rest_.sweep, whole_.sweep, part_.sweep);
+        return values(rest_.sweep, first, leaf);
+    }
+
+private:
+    static constexpr T kNever = std::numeric_limits<T>::max() / 4;
+
+    struct RowSet {
+        PairSweep<T> sweep{};
+        Buffer<T> lines, matrix;
+        std::vector<int> row, bin_begin, bin_rows;
+        std::vector<T> total;
+    };
+
+    std::int64_t value(int row, int plane) const {
+        const bool weight = weighted_ && plane + 1 == planes_;
+        return weight ? instance_.costs().weight(row) : instance_.costs().delta(row)[plane];
+    }
+
+    // What all row sets of the node have in common.
+    void set_up(RowSet& set, int width, std::size_t matrix_lines) {
+        const std::size_t stride = static_cast<std::size_t>(planes_) * width;
+        PairSweep<T>& s = set.sweep;
+        set.total.assign(planes_, 0);
+        s.features = node_->features();
+        s.width = width;
+        s.planes = planes_;
+        s.chain_begin = node_->chain_begin();
+        s.least = static_cast<T>(weighted_ ? std::min<std::int64_t>(instance_.costs().min_leaf_weight(), kNever) : 0);
+        s.never = kNever;
+        s.total = set.total.data();
+        s.matrix = set.matrix.get(matrix_lines * stride);
+        T* out = set.lines.get(stride + 5 * static_cast<std::size_t>(width));
+        s.column = std::exchange(out, out + stride);
+        for (T** line : {&s.inside_leaf, &s.outside_leaf, &s.inside_best, &s.outside_best, &s.best})
+            *line = std::exchange(out, out + width);
+    }
+
+    // Lays out the cells of the node's rows.
+    void load(bool keep) {
+        const Node& node = *node_;
+        const int lanes = Vec<T>::lanes, width = std::max((node.features() + lanes - 1) / lanes * lanes, lanes);
+        const std::size_t stride = static_cast<std::size_t>(planes_) * width;
+        set_up(whole_, width, keep ? node.features() : 1);
+        T* const cells = cells_.get(node.rows() * stride);
+        std::fill_n(cells, node.rows() * stride, T{0});
+        for (int r = 0; r < node.rows(); ++r)
+            for (int k = 0; k < planes_; ++k) {
+                const T own = static_cast<T>(value(node.row(r), k));
+                whole_.total[k] += own;
+                T* const line = cells + r * stride + static_cast<std::size_t>(k) * width;
+                for (const int* e = node.entries_begin(r); e != node.entries_end(r); ++e)
+                    std::fill(line + node.chain_begin()[*e], line + *e + 1, own);
+            }
+        whole_.row.resize(node.rows());
+        std::iota(whole_.row.begin(), whole_.row.end(), 0);
+        whole_.sweep.rows = node.rows();
+        whole_.sweep.row = whole_.row.data();
+        whole_.sweep.cells = cells;
+        whole_.sweep.bin_begin = node.bin_begin();
+        whole_.sweep.bin_rows = node.bin_rows();
+        if (keep) {
+            set_up(part_, width, node.features());
+            set_up(rest_, width, 0);
+        }
+    }
+
+    // The rows of one side of f, by entry.
+    void load_part(int f, bool inside) {
+        const Node& node = *node_;
+        if (inside) {
+            const auto rows = node.inside_rows(f);
+            part_.row.assign(rows.begin(), rows.end());
+        } else {
+            node.outside_rows(f, part_.row);
+        }
+        auto& begin = part_.bin_begin;
+        begin.assign(node.features() + 2, 0);
+        std::fill(part_.total.begin(), part_.total.end(), T{0});
+        for (int r : part_.row) {
+            for (int k = 0; k < planes_; ++k) part_.total[k] += static_cast<T>(value(node.row(r), k));
+            for (const int* e = node.entries_begin(r); e != node.entries_end(r); ++e) ++begin[*e + 2];
+        }
+        // Shifted by one, so that each bin's begin ends up in place when the bins are filled.
+        std::partial_sum(begin.begin(), begin.end(), begin.begin());
+        part_.bin_rows.resize(begin.back());
+        for (int r : part_.row)
+            for (const int* e = node.entries_begin(r); e != node.entries_end(r); ++e) part_.bin_rows[begin[*e + 1]++] = r;
+        part_.sweep.rows = static_cast<int>(part_.row.size());
+        part_.sweep.row = part_.row.data();
+        part_.sweep.cells = whole_.sweep.cells;
+        part_.sweep.bin_begin = begin.data();
+        part_.sweep.bin_rows = part_.bin_rows.data();
+    }
+
+    // Back to costs: a gain counts from what class 0 costs on those rows.
+    std::int64_t cost(std::int64_t first, T gain) const {
+        return weighted_ && gain > kNever / 2 ? kInfinite : first + gain;
+    }
+
+    DepthTwoValues values(const PairSweep<T>& s, std::int64_t first, std::int64_t leaf) const {
+        DepthTwoValues best{leaf};
+        for (int m = 1; m < 4; ++m) best[m] = std::min(best[m - 1], cost(first, s.best[m - 1]));
+        return best;
+    }
+
+    void read_sides(SideValues& sides) const {
+        const PairSweep<T>& s = whole_.sweep;
+        for (auto* side : {&sides.inside_leaf, &sides.outside_leaf, &sides.inside_best, &sides.outside_best})
+            side->resize(s.features);
+        for (int f = 0; f < s.features; ++f) {
+            const std::int64_t in = node_->inside(f).first, out = node_->total().first - in;
+            sides.inside_leaf[f] = cost(in, s.inside_leaf[f]);
+            sides.outside_leaf[f] = cost(out, s.outside_leaf[f]);
+            sides.inside_best[f] = cost(in, s.inside_best[f]);
+            sides.outside_best[f] = cost(out, s.outside_best[f]);
+        }
+    }
+
+    const Instance& instance_;
+    const int planes_;
+    const bool weighted_;
+    const PairKernels<T> kernels_;
+    const Node* node_ = nullptr;
+    int counted_ = -1;      // the feature whose smaller side is in part_
+    Buffer<T> cells_;
+    RowSet whole_, part_, rest_;
+};
+
+DepthTwo::DepthTwo(const Instance& instance, std::size_t bytes)
+    : instance_(instance), bytes_(bytes), weighted_(instance.costs().min_leaf_weight() > 0) {}
+DepthTwo::~DepthTwo() = default;
+
+template <class T>
+DepthTwo::Table& DepthTwo::table_of(std::unique_ptr<Table>& table) {
+    if (!table) table = std::make_unique<TypedTable<T>>(instance_, planes(), weighted_);
+    return *table;
+}
+
+DepthTwo::Table& DepthTwo::table_for(const Node& node) {
+    const std::int64_t size = std::max(node.total().swing, weighted_ ? node.total().weight : 0);
+    // Weighted tables need room for kNever, four of which fit a number.
+    if (weighted_) return size < std::int64_t{1} << 28 ? table_of<std::int32_t>(table32_) : table_of<std::int64_t>(table64_);
+    if (size <= std::numeric_limits<std::int8_t>::max()) return table_of<std::int8_t>(table8_);
+    if (size <= std::numeric_limits<std::int16_t>::max()) return table_of<std::int16_t>(table16_);
+    if (size <= std::numeric_limits<std::int32_t>::max()) return table_of<std::int32_t>(table32_);
+    return table_of<std::int64_t>(table64_);
+}
+
+DepthTwoValues DepthTwo::solve(const Node& node, SideValues& sides) { return table_for(node).solve(node, false, sides); }
+
+bool DepthTwo::can_open(const Node& node) const {
+    const double pairs = static_cast<double>(node.features()) * node.features();
+    return 2 * pairs * planes() * sizeof(std::int64_t) <= static_cast<double>(bytes_);
+}
+
+DepthTwoValues DepthTwo::open(const Node& node, SideValues& sides) {
+    open_ = &table_for(node);
+    return open_->solve(node, true, sides);
+}
+
+DepthTwoValues DepthTwo::solve_side(int f, bool inside, std::int64_t leaf) { return open_->solve_side(f, inside, leaf); }
+
+}  // namespace goct

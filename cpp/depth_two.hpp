@@ -1,0 +1,54 @@
+// Best trees of depth two, from the counts of all pairs of features.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "node.hpp"
+
+namespace goct {
+
+// Least avoidable cost with at most m = 0..3 splits, split costs not included. kInfinite: no such tree.
+using DepthTwoValues = std::array<std::int64_t, 4>;
+
+// The same for each feature at the root: its two sides as leaves, and with at most one split each.
+struct SideValues {
+    std::vector<std::int64_t> inside_leaf, outside_leaf, inside_best, outside_best;
+};
+
+// Counts in 8, 16, 32 or 64 bits, whatever the node's total cost needs.
+class DepthTwo {
+public:
+    // `bytes`: memory for the matrices of pair counts.
+    DepthTwo(const Instance& instance, std::size_t bytes);
+    ~DepthTwo();
+
+    DepthTwoValues solve(const Node& node, SideValues& sides);
+
+    // Solves the node and keeps its counts, so that its sides can be solved by `solve_side`. Only if they fit.
+    bool can_open(const Node& node) const;
+    DepthTwoValues open(const Node& node, SideValues& sides);
+    // The rows of the open node inside or outside f; `leaf` is their cost as a leaf. The smaller side is counted, the
+    // larger is the rest.
+    DepthTwoValues solve_side(int f, bool inside, std::int64_t leaf);
+
+private:
+    class Table;
+    template <class T>
+    class TypedTable;
+
+    int planes() const { return instance_.costs().planes() + weighted_; }
+    template <class T>
+    Table& table_of(std::unique_ptr<Table>& table);
+    Table& table_for(const Node& node);
+
+    const Instance& instance_;
+    std::size_t bytes_;
+    bool weighted_;     // there is a minimum leaf weight
+    std::unique_ptr<Table> table8_, table16_, table32_, table64_;
+    Table* open_ = nullptr;
+};
+
+}  // namespace goct

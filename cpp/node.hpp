@@ -1,0 +1,117 @@
+// A node of the search: some rows, and the features that still tell them apart.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "costs.hpp"
+#include "problem.hpp"
+
+namespace goct {
+
+// Additive properties of a row set.
+struct Sums {
+    Key key;
+    std::int64_t count = 0;
+    std::int64_t base = 0;    // cost that every tree pays
+    std::int64_t first = 0;   // avoidable cost of predicting class 0
+    std::int64_t swing = 0;   // sum of the rows' largest avoidable costs
+    std::int64_t weight = 0;
+
+    Sums& operator+=(const Sums& o) {
+        key += o.key, count += o.count, base += o.base, first += o.first, swing += o.swing, weight += o.weight;
+        return *this;
+    }
+    Sums& operator-=(const Sums& o) {
+        key -= o.key, count -= o.count, base -= o.base, first -= o.first, swing -= o.swing, weight -= o.weight;
+        return *this;
+    }
+    friend Sums operator-(Sums a, const Sums& b) { return a -= b; }
+};
+
+// Problem and costs together: what does not change while nodes are made.
+class Instance {
+public:
+    Instance(const Problem& problem, const Costs& costs);
+
+    const Problem& problem() const { return problem_; }
+    const Costs& costs() const { return costs_; }
+    const Sums& row(int r) const { return rows_[r]; }
+
+private:
+    const Problem& problem_;
+    const Costs& costs_;
+    std::vector<Sums> rows_;
+};
+
+// Remembers row sets by key within one node, a set and its complement being the same split.
+class SplitSet {
+public:
+    void reset(std::size_t expected, const Key& total);
+    bool insert(const Key& inside);  // false if the split is known
+
+private:
+    std::vector<Key> slots_;
+    std::vector<std::uint32_t> stamps_;
+    std::uint32_t stamp_ = 0;
+    Key total_;
+};
+
+// The features keep the order of the problem: chains one after another, each from its largest set to its smallest.
+// A feature that is constant here, or splits the rows as an earlier one does, is gone, here and below.
+class Node {
+public:
+    void make_root(const Instance& instance, SplitSet& scratch);
+    // The rows of `parent` inside or outside its feature f. Different chains may split the rows alike; unless `reduce`,
+    // such duplicates stay in.
+    void make_child(const Instance& instance, const Node& parent, int f, bool inside, bool reduce, SplitSet& scratch);
+
+    int rows() const { return static_cast<int>(rows_.size()); }
+    int features() const { return static_cast<int>(features_.size()); }
+    int row(int r) const { return rows_[r]; }                   // row of the problem
+    int feature(int f) const { return features_[f]; }           // feature of the problem
+    const Sums& total() const { return total_; }
+    const Sums& inside(int f) const { return inside_[f]; }
+    Sums outside(int f) const { return total_ - inside_[f]; }
+    std::int64_t leaf() const { return leaf_; }                 // avoidable cost of the best single label
+
+    // Entries: the smallest set of each chain that holds row r.
+    const int* entries_begin(int r) const { return entries_.data() + entry_begin_[r]; }
+    const int* entries_end(int r) const { return entries_.data() + entry_begin_[r + 1]; }
+    // The rows whose entry in the chain of f is f itself, and all rows inside f.
+    std::span<const int> joining_rows(int f) const { return slice(bin_begin_[f], bin_begin_[f + 1]); }
+    std::span<const int> inside_rows(int f) const { return slice(bin_begin_[f], inside_end_[f]); }
+    void outside_rows(int f, std::vector<int>& rows) const;
+    const int* bin_begin() const { return bin_begin_.data(); }
+    const int* bin_rows() const { return bin_rows_.data(); }
+    const int* chain_begin() const { return chain_begin_.data(); }
+
+    // For every feature j, the sum of the swings of the rows inside both f and j.
+    void overlaps(const Instance& instance, int f, std::vector<std::int64_t>& swings) const;
+
+private:
+    template <class EachRow>
+    void keep_useful(const Instance& instance, int features, EachRow&& each_row, bool reduce, SplitSet& scratch);
+    void sum_up(const Instance& instance);
+    void sort_into_bins();
+    std::span<const int> slice(int begin, int end) const {
+        return {bin_rows_.data() + begin, static_cast<std::size_t>(end - begin)};
+    }
+
+    std::vector<int> rows_, features_, chain_begin_;
+    std::vector<Sums> inside_;
+    std::vector<int> entries_;
+    std::vector<int> entry_begin_;
+    // The rows by entry: chains lie in one piece, so the rows inside a feature are a slice.
+    std::vector<int> bin_rows_, bin_begin_, inside_end_;
+    Sums total_;
+    std::int64_t leaf_ = 0;
+    // Scratch of the construction: per feature of the parent.
+    std::vector<Sums> level_;
+    std::vector<int> renamed_;
+    std::vector<int> picked_;
+};
+
+}  // namespace goct

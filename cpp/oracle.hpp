@@ -1,0 +1,72 @@
+// The linear oracle: the owner of data, cache and bounds, living across calls with different costs.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "cache.hpp"
+#include "control.hpp"
+#include "costs.hpp"
+#include "problem.hpp"
+#include "search.hpp"
+
+namespace goct {
+
+// Node 0 is the root. Rows with a 1 in column `feature` go to `right`, the others to `left`.
+struct TreeNode {
+    int feature;    // -1: a leaf
+    int left, right;
+    int label;      // of a leaf
+};
+using Tree = std::vector<TreeNode>;
+
+struct Question {
+    const std::int64_t* costs;          // rows x classes
+    int classes;
+    std::int64_t split_cost = 0;
+    int max_depth = 0;
+    std::int64_t min_leaf_weight = 0;
+    std::optional<std::int64_t> cutoff; // only trees that cost less are wanted
+};
+
+struct Answer {
+    Tree tree;                  // empty: none below the cutoff was found
+    std::int64_t cost = 0;      // of the tree
+    std::int64_t bound = 0;     // no tree costs less
+    bool proven = false;        // the tree is optimal, or there is none below the cutoff
+};
+
+class Oracle {
+public:
+    Oracle(const std::uint8_t* cells, std::size_t rows, std::size_t columns, const std::int64_t* row_weights,
+           std::size_t memory_limit, int jobs, const Techniques& techniques);
+
+    int rows() const { return problem_.rows(); }
+    const Cache& cache() const { return cache_; }
+
+    Answer solve(const Question& question, Control& control);
+
+private:
+    struct Known {
+        int number;
+        std::unique_ptr<Costs> costs;
+    };
+
+    const Known& register_costs(const Question& question);
+    std::vector<Ratio> ratios_to(const Known& known) const;
+    Tree build_tree(const Costs& costs, const Preorder& preorder, std::int64_t& cost) const;
+
+    Problem problem_;
+    std::vector<std::int64_t> row_weights_;
+    Techniques techniques_;
+    int jobs_;
+    std::size_t matrix_bytes_;
+    Cache cache_;
+    std::deque<Known> known_;   // the costs whose bounds are still of use, oldest first
+    int next_number_ = 0;
+};
+
+}  // namespace goct

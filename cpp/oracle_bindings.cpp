@@ -1,0 +1,145 @@
+#include "oracle_bindings.hpp"
+
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <limits>
+#include <mutex>
+#include <thread>
+
+#include "oracle.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace goct {
+namespace {
+
+using Cells = nb::ndarray<const std::uint8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Vector = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Matrix = nb::ndarray<const std::int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+constexpr auto kBetweenLooks = std::chrono::milliseconds(50);
+
+// Runs the search on a thread of its own, without the GIL, and meanwhile looks after Ctrl-C and the callback. The
+// callback gets (elapsed, incumbent, bound, nodes, depth-two solutions, cache entries) and stops the search by
+// returning True.
+template <class Work>
+void run_watched(Control& control, const Cache& cache, nb::object callback, Work&& work) {
+    std::mutex lock;
+    std::condition_variable changed;
+    bool done = false;
+    std::exception_ptr failure;
+    std::thread worker([&] {
+        try {
+            work();
+        } catch (...) {
+            failure = std::current_exception();
+        }
+        const std::lock_guard guard(lock);
+        done = true;
+        changed.notify_all();
+    });
+    std::exception_ptr raised;
+    for (;;) {
+        {
+            const nb::gil_scoped_release release;
+            std::unique_lock guard(lock);
+            if (changed.wait_for(guard, kBetweenLooks, [&] { return done; })) break;
+        }
+        if (raised) continue;
+        try {
+            if (PyErr_CheckSignals() != 0) {
+                if (!PyErr_ExceptionMatches(PyExc_KeyboardInterrupt)) throw nb::python_error();
+                PyErr_Clear();  // Ctrl-C ends the search, not the program: the best tree so far is returned
+                control.interrupt();
+            }
+            if (!callback.is_none()) {
+                const std::int64_t incumbent = control.incumbent;
+                const nb::object best = incumbent == std::numeric_limits<std::int64_t>::max() ? nb::none() : nb::cast(incumbent);
+                const nb::object answer = callback(control.elapsed(), best, control.bound.load(), control.nodes.load(),
+                                                   control.depth_two.load(), cache.entries());
+                if (nb::cast<bool>(nb::bool_(answer))) control.interrupt();
+            }
+        } catch (...) {
+            raised = std::current_exception();
+            control.interrupt();
+        }
+    }
+    worker.join();
+    if (raised) std::rethrow_exception(raised);
+    if (failure) std::rethrow_exception(failure);
+}
+
+nb::object tree_to_python(const Tree& tree, int node = 0) {
+    if (tree.empty()) return nb::none();
+    const TreeNode& at = tree[node];
+    if (at.feature < 0) return nb::cast(at.label);
+    return nb::make_tuple(at.feature, tree_to_python(tree, at.left), tree_to_python(tree, at.right));
+}
+
+nb::dict stats_of(const Control& control, const Oracle& oracle) {
+    nb::dict stats;
+    stats["seconds"] = control.elapsed();
+    stats["nodes"] = control.nodes.load();
+    stats["depth_two"] = control.depth_two.load();
+    stats["cache_entries"] = oracle.cache().entries();
+    stats["cache_bytes"] = oracle.cache().bytes();
+    return stats;
+}
+
+const char* name(StopReason reason) {
+    return reason == StopReason::none ? "none" : reason == StopReason::time ? "time" : "interrupted";
+}
+
+Techniques read_techniques(const nb::dict& switches) {
+    Techniques techniques;
+    for (const auto& [key, value] : switches) {
+        const auto which = nb::cast<std::string>(key);
+        bool* target = which == "reduce"     ? &techniques.reduce
+                       : which == "order"      ? &techniques.order
+                       : which == "similarity" ? &techniques.similarity
+                       : which == "inheritance" ? &techniques.inheritance
+                       : which == "cache"      ? &techniques.cache
+                       : which == "transfer"   ? &techniques.transfer
+                       : which == "cutoffs"    ? &techniques.cutoffs
+                       : which == "first_pass" ? &techniques.first_pass
+                                               : nullptr;
+        if (!target) throw nb::value_error(("unknown technique: " + which).c_str());
+        *target = nb::cast<bool>(value);
+    }
+    return techniques;
+}
+
+}  // namespace
+
+void bind_oracle(nb::module_& module) {
+    nb::class_<Oracle>(module, "Oracle")
+        .def(
+            "__init__",
+            [](Oracle* self, Cells cells, std::optional<Vector> weights, std::size_t memory_limit, int jobs,
+               const nb::dict& techniques) {
+                new (self) Oracle(cells.data(), cells.shape(0), cells.shape(1), weights ? weights->data() : nullptr,
+                                  memory_limit, jobs, read_techniques(techniques));
+            },
+            "cells"_a, "weights"_a.none(), "memory_limit"_a, "jobs"_a, "techniques"_a)
+        .def(
+            "solve",
+            [](Oracle& self, Matrix costs, std::int64_t split_cost, int max_depth, std::int64_t min_leaf_weight,
+               std::optional<std::int64_t> cutoff, std::optional<double> time_limit, nb::object callback) {
+                Control control(time_limit.value_or(std::numeric_limits<double>::infinity()));
+                const Question question{costs.data(), static_cast<int>(costs.shape(1)), split_cost, max_depth,
+                                        min_leaf_weight, cutoff};
+                Answer answer;
+                run_watched(control, self.cache(), callback, [&] { answer = self.solve(question, control); });
+                return nb::make_tuple(tree_to_python(answer.tree), answer.cost, answer.bound, answer.proven,
+                                      name(control.reason()), stats_of(control, self));
+            },
+            "costs"_a, "split_cost"_a, "max_depth"_a, "min_leaf_weight"_a, "cutoff"_a.none(), "time_limit"_a.none(),
+            "callback"_a.none());
+}
+
+}  // namespace goct

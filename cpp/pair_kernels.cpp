@@ -1,0 +1,236 @@
+#include "pair_kernels.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "simd.hpp"
+
+namespace goct {
+namespace {
+
+// The functions below take the sweep by value: a local copy cannot be changed by the stores, so it stays in registers.
+
+// line = previous + the cells of some rows, in one plane. Four vectors at a time stay in registers over all rows.
+template <class T>
+GOCT_INLINE void add_rows(const T* cells, std::size_t stride, const int* rows, int count, const T* previous, T* line,
+                          int from, int to) {
+    using V = Vec<T>;
+    int j = from;
+    for (; j + 4 * V::lanes <= to; j += 4 * V::lanes) {
+        V a = V::load(previous + j), b = V::load(previous + j + V::lanes);
+        V c = V::load(previous + j + 2 * V::lanes), d = V::load(previous + j + 3 * V::lanes);
+        for (int r = 0; r < count; ++r) {
+            const T* cell = cells + rows[r] * stride + j;
+            a = a + V::load(cell), b = b + V::load(cell + V::lanes);
+            c = c + V::load(cell + 2 * V::lanes), d = d + V::load(cell + 3 * V::lanes);
+        }
+        a.store(line + j), b.store(line + j + V::lanes);
+        c.store(line + j + 2 * V::lanes), d.store(line + j + 3 * V::lanes);
+    }
+    for (; j < to; j += V::lanes) {
+        V a = V::load(previous + j);
+        for (int r = 0; r < count; ++r) a = a + V::load(cells + rows[r] * stride + j);
+        a.store(line + j);
+    }
+}
+
+template <class T, bool Weighted>
+GOCT_INLINE Vec<T> leaf_gain(Vec<T> gain, Vec<T> weight, Vec<T> least, Vec<T> never) {
+    if constexpr (Weighted) return where_less(weight, least, never, gain);
+    return gain;
+}
+
+// What each feature gives as a single split.
+template <class T, int Planes, bool Weighted>
+GOCT_INLINE void single_splits(const PairSweep<T> s) {
+    using V = Vec<T>;
+    const int planes = Planes ? Planes : s.planes, deltas = planes - Weighted;
+    const V zero = V::fill(0), least = V::fill(s.least), never = V::fill(s.never);
+    for (int j = 0; j < s.width; j += V::lanes) {
+        V in = zero, out = zero;
+        for (int k = 0; k < deltas; ++k) {
+            const V inside = V::load(s.column + k * s.width + j);
+            in = min(in, inside);
+            out = min(out, V::fill(s.total[k]) - inside);
+        }
+        if constexpr (Weighted) {
+            const V inside = V::load(s.column + deltas * s.width + j);
+            in = leaf_gain<T, true>(in, inside, least, never);
+            out = leaf_gain<T, true>(out, V::fill(s.total[deltas]) - inside, least, never);
+        }
+        in.store(s.inside_leaf + j);
+        in.store(s.inside_best + j);
+        out.store(s.outside_leaf + j);
+        out.store(s.outside_best + j);
+    }
+}
+
+// All pairs (f, j) with j in the vectors from f's on. Pairs that come along for alignment, (f, f), some j < f and the
+// padding, are real pairs or equal to a single leaf, so they do no harm.
+template <class T, int Planes, bool Weighted, class Line>
+GOCT_INLINE void pairs_of(const PairSweep<T> s, int f, Line&& line) {
+    using V = Vec<T>;
+    const int planes = Planes ? Planes : s.planes, deltas = planes - Weighted;
+    const V zero = V::fill(0), least = V::fill(s.least), never = V::fill(s.never);
+    // With a known number of planes the constants of f are made once, not once per vector.
+    V inside_f[Planes ? Planes : 1], outside_f[Planes ? Planes : 1];
+    for (int k = 0; k < Planes; ++k) {
+        const T inside = s.column[k * s.width + f];
+        inside_f[k] = V::fill(inside), outside_f[k] = V::fill(static_cast<T>(s.total[k] - inside));
+    }
+    V in = Weighted ? never : zero, out = in;
+    for (int j = f / V::lanes * V::lanes; j < s.width; j += V::lanes) {
+        V c11 = zero, c10 = zero, c01 = zero, c00 = zero;
+        V w11 = zero, w10 = zero, w01 = zero, w00 = zero;
+        for (int k = 0; k < planes; ++k) {
+            if constexpr (Planes == 0) {
+                const T inside = s.column[k * s.width + f];
+                inside_f[0] = V::fill(inside), outside_f[0] = V::fill(static_cast<T>(s.total[k] - inside));
+            }
+            const V both = line(k, j), only_f = inside_f[Planes ? k : 0] - both;
+            const V only_j = V::load(s.column + k * s.width + j) - both;
+            const V none = outside_f[Planes ? k : 0] - only_j;
+            if (k < deltas) {
+                c11 = min(c11, both), c10 = min(c10, only_f), c01 = min(c01, only_j), c00 = min(c00, none);
+            } else {
+                w11 = both, w10 = only_f, w01 = only_j, w00 = none;
+            }
+        }
+        c11 = leaf_gain<T, Weighted>(c11, w11, least, never), c10 = leaf_gain<T, Weighted>(c10, w10, least, never);
+        c01 = leaf_gain<T, Weighted>(c01, w01, least, never), c00 = leaf_gain<T, Weighted>(c00, w00, least, never);
+        in = min(in, c11 + c10);
+        out = min(out, c01 + c00);
+        min(V::load(s.inside_best + j), c11 + c01).store(s.inside_best + j);
+        min(V::load(s.outside_best + j), c10 + c00).store(s.outside_best + j);
+    }
+    s.inside_best[f] = std::min(s.inside_best[f], least_lane(in));
+    s.outside_best[f] = std::min(s.outside_best[f], least_lane(out));
+}
+
+// From the sides of each feature to the best trees.
+template <class T>
+GOCT_INLINE void best_trees(const PairSweep<T> s) {
+    using V = Vec<T>;
+    V one = V::load(s.inside_leaf) + V::load(s.outside_leaf), two = one, three = one;
+    for (int j = 0; j < s.width; j += V::lanes) {
+        const V inside_leaf = V::load(s.inside_leaf + j), inside_best = V::load(s.inside_best + j);
+        const V outside_leaf = V::load(s.outside_leaf + j), outside_best = V::load(s.outside_best + j);
+        one = min(one, inside_leaf + outside_leaf);
+        two = min(two, min(inside_best + outside_leaf, inside_leaf + outside_best));
+        three = min(three, inside_best + outside_best);
+    }
+    s.best[0] = least_lane(one), s.best[1] = least_lane(two), s.best[2] = least_lane(three);
+}
+
+// The lines of the matrix from the last feature up: within a chain each is the next one plus the rows that join.
+template <class T, int Planes, class Done>
+GOCT_INLINE void lines(const PairSweep<T> s, bool keep, Done&& done) {
+    using V = Vec<T>;
+    const int planes = Planes ? Planes : s.planes;
+    const std::size_t stride = static_cast<std::size_t>(planes) * s.width;
+    std::fill_n(s.column, stride, T{0});
+    for (int k = 0; k < planes; ++k) {
+        const std::size_t plane = static_cast<std::size_t>(k) * s.width;
+        add_rows(s.cells + plane, stride, s.row, s.rows, s.column + plane, s.column + plane, 0, s.width);
+    }
+    for (int f = s.features - 1; f >= 0; --f) {
+        T* line = s.matrix + (keep ? f * stride : 0);
+        const int from = s.chain_begin[f] / V::lanes * V::lanes;
+        const bool chain_starts = f + 1 == s.features || s.chain_begin[f + 1] != s.chain_begin[f];
+        if (chain_starts) std::fill_n(line, stride, T{0});
+        for (int k = 0; k < planes; ++k) {
+            const std::size_t plane = static_cast<std::size_t>(k) * s.width;
+            add_rows(s.cells + plane, stride, s.bin_rows + s.bin_begin[f], s.bin_begin[f + 1] - s.bin_begin[f],
+                     line + plane + (keep && !chain_starts ? stride : 0), line + plane, from, s.width);
+        }
+        done(f, line);
+    }
+}
+
+template <class T, int Planes, bool Weighted>
+struct Kernels {
+    static GOCT_INLINE void count(const PairSweep<T>& s) {
+        lines<T, Planes>(s, true, [](int, const T*) {});
+    }
+    static GOCT_INLINE void evaluate(const PairSweep<T>& sweep) {
+        const PairSweep<T> s = sweep;
+        const std::size_t stride = static_cast<std::size_t>(Planes ? Planes : s.planes) * s.width;
+        single_splits<T, Planes, Weighted>(s);
+        for (int f = 0; f < s.features; ++f) {
+            const T* line = s.matrix + f * stride;
+            pairs_of<T, Planes, Weighted>(s, f, [=](int k, int j) { return Vec<T>::load(line + k * s.width + j); });
+        }
+        best_trees<T>(s);
+    }
+    static GOCT_INLINE void sweep(const PairSweep<T>& sweep) {
+        const PairSweep<T> s = sweep;
+        bool first = true;
+        lines<T, Planes>(s, false, [&](int f, const T* line) {
+            if (std::exchange(first, false)) single_splits<T, Planes, Weighted>(s);
+            pairs_of<T, Planes, Weighted>(s, f, [=](int k, int j) { return Vec<T>::load(line + k * s.width + j); });
+        });
+        best_trees<T>(s);
+    }
+    static GOCT_INLINE void evaluate_rest(const PairSweep<T>& sweep, const PairSweep<T>& whole,
+                                          const PairSweep<T>& part) {
+        using V = Vec<T>;
+        const PairSweep<T> s = sweep;
+        const std::size_t stride = static_cast<std::size_t>(Planes ? Planes : s.planes) * s.width;
+        for (std::size_t j = 0; j < stride; j += V::lanes)
+            (V::load(whole.column + j) - V::load(part.column + j)).store(s.column + j);
+        single_splits<T, Planes, Weighted>(s);
+        for (int f = 0; f < s.features; ++f) {
+            const T *a = whole.matrix + f * stride, *b = part.matrix + f * stride;
+            pairs_of<T, Planes, Weighted>(
+                s, f, [=](int k, int j) { return V::load(a + k * s.width + j) - V::load(b + k * s.width + j); });
+        }
+        best_trees<T>(s);
+    }
+};
+
+// One copy of the kernels per instruction set.
+#define GOCT_KERNEL_COPY(name, target)                                                                            \
+    template <class T, int Planes, bool Weighted>                                                                  \
+    struct name {                                                                                                  \
+        using K = Kernels<T, Planes, Weighted>;                                                                    \
+        target static void count(const PairSweep<T>& s) { K::count(s); }                                           \
+        target static void evaluate(const PairSweep<T>& s) { K::evaluate(s); }                                     \
+        target static void sweep(const PairSweep<T>& s) { K::sweep(s); }                                           \
+        target static void rest(const PairSweep<T>& s, const PairSweep<T>& whole, const PairSweep<T>& part) {      \
+            K::evaluate_rest(s, whole, part);                                                                      \
+        }                                                                                                          \
+        static constexpr PairKernels<T> all{count, evaluate, sweep, rest};                                         \
+    };
+
+GOCT_KERNEL_COPY(Portable, )
+#ifdef GOCT_HAS_AVX2_CLONES
+GOCT_KERNEL_COPY(Avx2, GOCT_TARGET_AVX2)
+#endif
+
+template <class T, int Planes, bool Weighted>
+PairKernels<T> best_kernels() {
+#ifdef GOCT_HAS_AVX2_CLONES
+    if (cpu_has_avx2()) return Avx2<T, Planes, Weighted>::all;
+#endif
+    return Portable<T, Planes, Weighted>::all;
+}
+
+}  // namespace
+
+// Two and three classes have kernels of their own; zero planes stands for "as many as the sweep says".
+template <class T>
+PairKernels<T> pair_kernels(int planes, bool weighted) {
+    if (weighted) return planes == 2 ? best_kernels<T, 2, true>() : best_kernels<T, 0, true>();
+    if (planes == 1) return best_kernels<T, 1, false>();
+    if (planes == 2) return best_kernels<T, 2, false>();
+    return best_kernels<T, 0, false>();
+}
+
+template PairKernels<std::int8_t> pair_kernels(int, bool);
+template PairKernels<std::int16_t> pair_kernels(int, bool);
+template PairKernels<std::int32_t> pair_kernels(int, bool);
+template PairKernels<std::int64_t> pair_kernels(int, bool);
+
+}  // namespace goct

@@ -1,0 +1,84 @@
+// One vector type for the hot loops, and a way to compile a loop for more than one instruction set.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+
+namespace goct {
+
+inline constexpr int kVectorBytes = 32;
+
+#if defined(__GNUC__)
+
+#define GOCT_INLINE inline __attribute__((always_inline))
+
+// A few lanes of T. GCC and Clang translate the operators into whatever the enclosing function may use.
+template <class T>
+struct Vec {
+    static constexpr int lanes = kVectorBytes / sizeof(T);
+    typedef T Native __attribute__((vector_size(kVectorBytes)));
+    Native v;
+
+    static GOCT_INLINE Vec load(const T* p) {
+        Vec r;
+        std::memcpy(&r.v, p, sizeof r.v);
+        return r;
+    }
+    static GOCT_INLINE Vec fill(T x) {
+        Native r;
+        for (int i = 0; i < lanes; ++i) r[i] = x;
+        return {r};
+    }
+    GOCT_INLINE void store(T* p) const { std::memcpy(p, &v, sizeof v); }
+    friend GOCT_INLINE Vec operator+(Vec a, Vec b) { return {a.v + b.v}; }
+    friend GOCT_INLINE Vec operator-(Vec a, Vec b) { return {a.v - b.v}; }
+    friend GOCT_INLINE Vec min(Vec a, Vec b) { return {a.v < b.v ? a.v : b.v}; }
+    friend GOCT_INLINE Vec where_less(Vec a, Vec b, Vec yes, Vec no) { return {a.v < b.v ? yes.v : no.v}; }
+    friend GOCT_INLINE T least_lane(Vec a) {
+        typedef T Half __attribute__((vector_size(kVectorBytes / 2)));
+        Half halves[2];
+        std::memcpy(halves, &a.v, sizeof a.v);
+        const Half half = halves[0] < halves[1] ? halves[0] : halves[1];
+        T least = half[0];
+        for (int i = 1; i < lanes / 2; ++i) least = half[i] < least ? half[i] : least;
+        return least;
+    }
+};
+
+#else
+
+#define GOCT_INLINE inline
+
+template <class T>
+struct Vec {
+    static constexpr int lanes = kVectorBytes / sizeof(T);
+    T v[lanes];
+
+    template <class F>
+    static Vec make(F&& f) {
+        Vec r;
+        for (int i = 0; i < lanes; ++i) r.v[i] = static_cast<T>(f(i));
+        return r;
+    }
+    static Vec load(const T* p) { return make([&](int i) { return p[i]; }); }
+    static Vec fill(T x) { return make([&](int) { return x; }); }
+    void store(T* p) const { std::memcpy(p, v, sizeof v); }
+    friend Vec operator+(const Vec& a, const Vec& b) { return make([&](int i) { return a.v[i] + b.v[i]; }); }
+    friend Vec operator-(const Vec& a, const Vec& b) { return make([&](int i) { return a.v[i] - b.v[i]; }); }
+    friend Vec min(const Vec& a, const Vec& b) { return make([&](int i) { return a.v[i] < b.v[i] ? a.v[i] : b.v[i]; }); }
+    friend Vec where_less(const Vec& a, const Vec& b, const Vec& yes, const Vec& no) {
+        return make([&](int i) { return a.v[i] < b.v[i] ? yes.v[i] : no.v[i]; });
+    }
+    friend T least_lane(const Vec& a) { return *std::min_element(a.v, a.v + lanes); }
+};
+
+#endif
+
+#if defined(__GNUC__) && defined(__x86_64__)
+#define GOCT_HAS_AVX2_CLONES 1
+#define GOCT_TARGET_AVX2 __attribute__((target("avx2")))
+inline bool cpu_has_avx2() { return __builtin_cpu_supports("avx2"); }
+#endif
+
+}  // namespace goct

@@ -1,0 +1,48 @@
+"""Docstrings speak reST, as numpydoc has it; the site speaks Markdown.
+
+References such as ``:func:`goct.solve``` become links where their target is on
+a page, and formulas become code.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import griffe
+
+_REFERENCE = re.compile(r":(class|func|meth|mod|attr|data):`~?([\w.]+)`")
+_INLINE_MATH = re.compile(r":math:`([^`]+)`")
+_DISPLAY_MATH = re.compile(r"^( *)\.\. math::\s*(.+)$", re.MULTILINE)
+
+
+class RestRoles(griffe.Extension):
+    """Rewrites the docstring of every object before it is parsed."""
+
+    def on_package(self, *, pkg: griffe.Module, **kwargs: Any) -> None:
+        """Rewrite the docstrings of a package once all of it is known."""
+        self._visit(pkg)
+
+    def _visit(self, obj: griffe.Object) -> None:
+        if obj.docstring is not None:
+            obj.docstring.value = _to_markdown(obj.docstring.value, obj)
+        for member in obj.members.values():
+            if not member.is_alias:
+                self._visit(member)
+
+
+def _to_markdown(text: str, obj: griffe.Object) -> str:
+    def link(match: re.Match[str]) -> str:
+        role, name = match.groups()
+        try:
+            path = obj.resolve(name)
+        except griffe.NameResolutionError:
+            path = name
+        if role == "func" and path == "goct.solve":  # also the name of its module
+            path = "goct.solve.solve"
+        # Optional: what has no page of its own is shown without a link.
+        return f'<autoref identifier="{path}" optional><code>{name}</code></autoref>'
+
+    text = _REFERENCE.sub(link, text)
+    text = _INLINE_MATH.sub(r"`\1`", text)
+    return _DISPLAY_MATH.sub(r"\1    \2", text)

@@ -1,0 +1,130 @@
+"""The search engine: picks the maximiser for a metric and reports what it proved."""
+
+from __future__ import annotations
+
+import time
+from fractions import Fraction
+
+from goct.exact import Exact
+from goct.metrics import FractionalMetric, LinearMetric, Metric, Shape
+from goct.problem import Problem
+from goct.search.fractional import maximise_fractional
+from goct.search.linear import maximise_linear
+from goct.search.oracle import LinearOracle
+from goct.search.plane import Lift, Plane
+from goct.search.quasiconvex import maximise_quasiconvex
+from goct.search.region import Region
+from goct.search.run import Run, StopRunError
+from goct.solution import Callback, Limits, Solution
+from goct.tree import Tree
+
+
+def can_maximise(metric: Metric) -> bool:
+    """Say whether the search engine can prove a tree optimal for the metric."""
+    return isinstance(metric, LinearMetric | FractionalMetric) or metric.shape is Shape.QUASICONVEX
+
+
+def solve_search(
+    problem: Problem,
+    metric: Metric,
+    max_depth: int,
+    *,
+    split_penalty: Fraction,
+    max_splits: int | None,
+    limits: Limits,
+    start: Tree,
+    random_state: int | None,  # noqa: ARG001
+    callback: Callback | None,
+    n_jobs: int = 1,
+    memory_limit: int = 1 << 30,
+) -> Solution:
+    """Maximise a metric by exact search.
+
+    Parameters
+    ----------
+    problem, metric, max_depth, split_penalty, max_splits, limits, callback
+        As in :func:`goct.solve`.
+    start
+        A tree to start from.
+    random_state
+        Not needed: the search does not depend on chance.
+    n_jobs
+        The number of threads.
+    memory_limit
+        How many bytes the cache may take.
+    """
+    started = time.perf_counter()
+    if not can_maximise(metric):
+        raise ValueError(
+            f"the search engine cannot maximise {metric.name!r}, which is {metric.shape.value}; "
+            "it maximises metrics that are linear, fractional or quasiconvex"
+        )
+    if max_splits is not None or (split_penalty and not isinstance(metric, LinearMetric)):
+        raise ValueError(
+            "the search engine takes no max_splits yet, and a split_penalty only with linear "
+            "metrics; engine='mip' takes both, for linear metrics"
+        )
+    if limits.nodes is not None:
+        raise ValueError("the search engine takes no node_limit; use time_limit, or engine='mip'")
+    oracle = LinearOracle(problem.X, n_jobs=n_jobs, memory_limit=memory_limit)
+    run = Run(problem, metric, max_depth, split_penalty, oracle, start, limits, callback)
+    try:
+        if isinstance(metric, LinearMetric):
+            maximise_linear(run, metric, max_splits)
+        else:
+            _maximise_in_plane(run, Plane(run), max_splits)
+    except StopRunError:
+        pass  # what is known by now is the answer
+    return Solution.of_tree(
+        run.best,
+        run.bound,
+        metric=metric,
+        problem=problem,
+        split_penalty=split_penalty,
+        max_depth=max_depth,
+        limit=run.limit,
+        stats={
+            "engine": "search",
+            "oracle_calls": run.calls,
+            "nodes": run.nodes,
+            "time": time.perf_counter() - started,
+        },
+    )
+
+
+def _maximise_in_plane(run: Run, plane: Plane, max_splits: int | None) -> None:
+    """Maximise a metric of (FN, FP) with a split penalty.
+
+    With a penalty, the largest value over all trees comes first. It leaves few
+    numbers of splits that can still win; for each, the largest value of trees
+    with at most so many splits follows.
+    """
+
+    def maximise(
+        above: Exact, splits: int | None, region: Region, lift: Lift
+    ) -> tuple[Exact, Region]:
+        if isinstance(run.metric, FractionalMetric):
+            return maximise_fractional(
+                plane, run.metric, above, max_splits=splits, region=region, lift=lift
+            )
+        return maximise_quasiconvex(plane, above, max_splits=splits, region=region, lift=lift)
+
+    penalty = run.split_penalty
+    # A tree that is better than the constant one has a split.
+    top, region = maximise(run.objective + penalty, max_splits, Region(), lambda v: v - penalty)
+    run.tighten(top - penalty)
+    if not penalty:
+        return
+    most = 2**run.max_depth - 1 if max_splits is None else max_splits
+    for splits in range(1, most + 1):
+        more = top - penalty * (splits + 1)  # the bound for trees with more splits
+        if more + penalty <= run.objective:
+            break
+        maximise(
+            run.objective + penalty * splits,
+            splits,
+            region,
+            lambda v, s=splits, more=more: max(v - penalty * s, more),  # type: ignore[misc]
+        )
+        run.tighten(more)
+    run.tighten(run.objective)

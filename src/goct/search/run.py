@@ -1,0 +1,148 @@
+"""What one run of the search engine knows: the best tree, the bound, the time."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from goct.exact import Exact
+from goct.metrics import Metric
+from goct.problem import Problem
+from goct.search.oracle import LinearOracle, OracleResult
+from goct.solution import Callback, Limit, Limits, Progress
+from goct.tree import Leaf, Node, Split, Tree
+
+
+class StopRunError(Exception):
+    """The run has to end: a limit was reached, or the user wants it."""
+
+
+class Run:
+    """One question to the search engine, and what is known about its answer.
+
+    Maximisers ask the oracle through it, which keeps the best tree and the
+    time; when a limit is reached it raises :class:`StopRunError`, and what is known
+    by then is the answer.
+
+    Attributes
+    ----------
+    problem, metric, split_penalty, max_depth
+        The question.
+    best, objective
+        The best tree so far and its objective.
+    bound
+        No tree has a larger objective.
+    limit
+        Why the run was stopped, if it was.
+    calls, nodes
+        How often the oracle was asked, and the search nodes it used.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        metric: Metric,
+        max_depth: int,
+        split_penalty: Fraction,
+        oracle: LinearOracle,
+        start: Tree,
+        limits: Limits,
+        callback: Callback | None,
+    ) -> None:
+        self.started = time.perf_counter()
+        self.problem = problem
+        self.metric = metric
+        self.max_depth = max_depth
+        self.split_penalty = split_penalty
+        self.oracle = oracle
+        self.limits = limits
+        self.callback = callback
+        self.best = start
+        self.objective = self.objective_of(start)
+        self.bound = metric.best_value(problem)
+        self.limit = Limit.NONE
+        self.calls = 0
+        self.nodes = 0
+
+    def objective_of(self, tree: Tree) -> Exact:
+        """Return the objective of a tree."""
+        return self.metric.evaluate(tree, self.problem) - self.split_penalty * tree.splits
+
+    def offer(self, node: Node) -> Tree:
+        """Consider a tree over the reduced columns; return it over the original ones."""
+        kept = self.problem.kept
+
+        def original(node: Node) -> Node:
+            if isinstance(node, Leaf):
+                return node
+            return Split(int(kept[node.feature]), original(node.left), original(node.right))
+
+        tree = Tree(original(node), self.problem.classes, self.problem.feature_names).pruned()
+        objective = self.objective_of(tree)
+        if (objective, -tree.splits) > (self.objective, -self.best.splits):
+            self.best, self.objective = tree, objective
+        return tree
+
+    def tighten(self, bound: Exact) -> None:
+        """Take a proven bound on the objective into account."""
+        self.bound = min(self.bound, max(bound, self.objective))
+
+    def ask(
+        self,
+        costs: NDArray[np.int64],
+        *,
+        to_bound: Callable[[int], Exact],
+        split_cost: int = 0,
+        max_splits: int | None = None,
+        cutoff: int | None = None,
+    ) -> OracleResult:
+        """Ask the oracle for the cheapest tree.
+
+        Parameters
+        ----------
+        costs, split_cost, max_splits, cutoff
+            The question, see :meth:`LinearOracle.solve`.
+        to_bound
+            Turns a proven lower bound on the cost into one on the objective.
+
+        Raises
+        ------
+        StopRunError
+            If the oracle had to stop before it was done.
+        """
+        left = self.limits.after(time.perf_counter() - self.started)
+        watch: Callable[..., Any] | None = None
+        if self.callback is not None:
+            watch = self._watcher(self.callback, to_bound)
+        self.calls += 1
+        result = self.oracle.solve(
+            costs,
+            self.max_depth,
+            split_cost=split_cost,
+            max_splits=max_splits,
+            cutoff=cutoff,
+            time_limit=left.time,
+            callback=watch,
+        )
+        self.nodes += result.stats["nodes"]
+        if result.limit is not Limit.NONE:
+            if result.tree is not None:
+                self.offer(result.tree)
+            self.tighten(to_bound(result.bound))
+            self.limit = result.limit
+            raise StopRunError
+        return result
+
+    def _watcher(self, callback: Callback, to_bound: Callable[[int], Exact]) -> Callable[..., bool]:
+        def watch(bound: int, nodes: int) -> bool:
+            self.tighten(to_bound(bound))
+            elapsed = time.perf_counter() - self.started
+            progress = Progress(elapsed, self.objective, self.bound, self.nodes + nodes)
+            return callback(progress) is True
+
+        return watch

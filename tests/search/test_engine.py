@@ -1,0 +1,156 @@
+"""The maximisers against brute force, for every metric they claim."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from goct import Limit, Problem, Status, solve
+from goct.metrics import (
+    F1,
+    MCC,
+    METRICS,
+    Accuracy,
+    BalancedAccuracy,
+    ClassCost,
+    Confusion,
+    FBeta,
+    Recall,
+    Specificity,
+    get_metric,
+)
+from goct.search.engine import can_maximise
+from tests.reference import achievable, best
+
+METRICS_OF_TWO_CLASSES = [
+    *(make() for name, make in METRICS.items() if name != "instance_cost" and can_maximise(make())),
+    FBeta(3),
+    FBeta(0.25),
+    ClassCost(7, 2),
+    0.3 * Recall() + 0.7 * Specificity(),
+    2 * MCC(),
+]
+SEEDS = range(40)
+
+
+def random_problem(seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray | None, int]:
+    rng = np.random.default_rng(seed)
+    n_rows, n_features = rng.integers(4, 40), rng.integers(1, 6)
+    depth = int(rng.integers(1, 3)) if n_features > 3 else int(rng.integers(1, 4))
+    X = rng.integers(0, 2, (n_rows, n_features))
+    y = rng.random(n_rows) < rng.choice([0.1, 0.3, 0.5, 0.9])
+    y[:2] = [True, False]
+    weights = rng.integers(1, 6, n_rows) if rng.random() < 0.5 else None
+    return X, y, weights, depth
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_every_metric_without_penalty(seed) -> None:
+    X, y, weights, depth = random_problem(seed)
+    problem = Problem.from_arrays(X, y, sample_weight=weights)
+    points = achievable(X, y, depth, weights)
+    n_pos, n_neg = problem.n_pos, problem.n_neg
+    for metric in METRICS_OF_TWO_CLASSES:
+        solution = solve(problem, metric, depth, engine="search")
+        expected = best(
+            points, lambda tp, tn, m=metric: m.value(Confusion(tp, n_neg - tn, n_pos - tp, tn))
+        )
+        assert solution.value == expected, metric.name
+        assert solution.status is Status.OPTIMAL
+        assert solution.tree.depth <= depth
+
+
+def test_labels_may_be_in_any_order() -> None:
+    X, y, _, _ = random_problem(1)
+    points = achievable(X, ~y, 2)
+    problem = Problem.from_arrays(X, y, pos_label=False)
+    n_pos, n_neg = problem.n_pos, problem.n_neg
+    for metric in (F1(), MCC()):
+        expected = best(
+            points, lambda tp, tn, m=metric: m.value(Confusion(tp, n_neg - tn, n_pos - tp, tn))
+        )
+        assert solve(problem, metric, 2, engine="search").value == expected
+
+
+def hard_problem() -> Problem:
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (1500, 80))
+    return Problem.from_arrays(X, rng.random(1500) < 0.3)
+
+
+@pytest.mark.parametrize("metric", ["accuracy", "f1", "mcc"])
+def test_a_time_limit_leaves_a_tree_and_a_bound(metric) -> None:
+    solution = solve(hard_problem(), metric, 6, engine="search", time_limit=0.3)
+    assert solution.status is Status.FEASIBLE
+    assert solution.limit is Limit.TIME
+    assert solution.objective < solution.bound <= 1
+    assert solution.value == get_metric(metric).evaluate(solution.tree, solution.problem)
+    assert solution.stats["time"] < 20
+
+
+@pytest.mark.parametrize("metric", ["accuracy", "f1", "mcc"])
+def test_callback_sees_progress_and_can_stop(metric) -> None:
+    seen = []
+
+    def callback(progress):
+        seen.append(progress)
+        return len(seen) == 3
+
+    solution = solve(hard_problem(), metric, 6, engine="search", callback=callback)
+    assert solution.limit is Limit.INTERRUPTED
+    assert len(seen) == 3
+    bounds = [progress.bound for progress in seen]
+    assert bounds == sorted(bounds, reverse=True)
+    assert all(progress.objective <= progress.bound for progress in seen)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="sends a POSIX signal")
+@pytest.mark.parametrize("metric", ["accuracy", "mcc"])
+def test_ctrl_c_returns_the_best_tree(metric) -> None:
+    problem = hard_problem()
+    timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    try:
+        solution = solve(problem, metric, 6, engine="search")
+    finally:
+        timer.join()
+    assert solution.limit is Limit.INTERRUPTED
+    assert solution.status is Status.FEASIBLE
+
+
+def test_metrics_it_cannot_maximise_are_refused() -> None:
+    X, y, _, _ = random_problem(1)
+    problem = Problem.from_arrays(X, y)
+    for metric in ("gmean", "dor", 0.5 * F1() + 0.5 * Accuracy(), Accuracy() - F1()):
+        with pytest.raises(ValueError, match="cannot maximise"):
+            solve(problem, metric, 2, engine="search")
+
+
+OPTIMA_AT_DEPTH_4 = {
+    "cleve": {"f1": 0.8996, "mcc": 0.8209},
+    "HTRU_2": {"f1": 0.8872, "mcc": 0.8782},
+    "yeast": {"f1": 0.6446, "mcc": 0.4557},
+}
+
+
+@pytest.mark.parametrize("name", OPTIMA_AT_DEPTH_4)
+def test_known_optima_of_real_data(name, datasets_folder) -> None:
+    table = np.loadtxt(datasets_folder / f"{name}.txt.gz", dtype=np.uint8)
+    problem = Problem.from_arrays(table[:, 1:], table[:, 0])
+    for metric, expected in OPTIMA_AT_DEPTH_4[name].items():
+        solution = solve(problem, metric, 4, engine="search")
+        assert solution.status is Status.OPTIMAL
+        assert round(float(solution.value), 4) == expected
+
+
+def test_balanced_accuracy_is_what_youden_says() -> None:
+    X, y, _, _ = random_problem(2)
+    problem = Problem.from_arrays(X, y)
+    a = solve(problem, BalancedAccuracy(), 2, engine="search").value
+    assert solve(problem, "youden", 2, engine="search").value == 2 * a - 1
+    assert isinstance(a.as_fraction(), Fraction)
