@@ -93,6 +93,7 @@ def test_formatting() -> None:
         (212 / 569, Fraction(212, 569)),
         (0.12345678, Fraction(12345678, 10**8)),
         (np.float32(0.1), Fraction(1, 10)),
+        (np.float32(1 / 3), Fraction(1, 3)),
         (np.int64(7), Fraction(7)),
         (True, Fraction(1)),
         (1e-9, Fraction(1, 10**9)),
@@ -130,6 +131,9 @@ def test_scaling_to_integers() -> None:
     assert unit == Fraction(1, 12)
     assert integers.tolist() == [6, 3, 4]
 
+    integers, unit, exact = scale_to_integers(np.array([0.1, 0.3], dtype=np.float32), "weights")
+    assert (integers.tolist(), unit, exact) == ([1, 3], Fraction(1, 10), True)
+
     integers, unit, exact = scale_to_integers(np.array([3, 5]), "weights")
     assert (integers.tolist(), unit, exact) == ([3, 5], 1, True)
 
@@ -139,7 +143,7 @@ def test_scaling_irregular_numbers_rounds_them_finely() -> None:
     integers, unit, exact = scale_to_integers(values, "weights")
     assert not exact
     assert integers.shape == values.shape
-    assert np.abs(integers * float(unit) - values).max() < values.sum() * 2.0**-29
+    assert np.abs(integers * float(unit) - values).max() < values.sum() * 2.0**-27
 
 
 def test_scaling_refuses_sums_beyond_64_bits() -> None:

@@ -52,11 +52,11 @@ def test_summary_of_an_optimal_tree() -> None:
         "             ill    1     1\n"
         "            well    1     2\n"
         "\n"
-        "accuracy          0.600000  (= 3/5)\n"
-        "objective         0.590000  (= 59/100)  (minus 0.01 for each of 1 splits)\n"
-        "proven bound      0.590000  (= 59/100)\n"
-        "status            optimal: no tree of depth 1 over these features is better\n"
-        "time              1.23 s"
+        "accuracy      0.600000  (= 3/5)\n"
+        "objective     0.590000  (= 59/100)  (minus 0.01 for 1 split)\n"
+        "proven bound  0.590000  (= 59/100)\n"
+        "status        optimal: no tree of depth 1 over these features is better\n"
+        "time          1.23 s"
     )
 
 
@@ -71,7 +71,7 @@ def test_summary_of_an_irrational_metric() -> None:
     value = MCC().evaluate(TREE, PROBLEM)
     solution = make(value, metric=MCC(), split_penalty=Fraction(0))
     assert solution.status is Status.OPTIMAL
-    assert "mcc               0.166667  (= 1/6)" in solution.summary()
+    assert "mcc           0.166667  (= 1/6)" in solution.summary()
 
 
 def test_summary_without_a_tree() -> None:
@@ -85,10 +85,13 @@ def test_summary_without_a_tree() -> None:
         metric=Accuracy(),
         split_penalty=Fraction(0),
         max_depth=2,
+        max_splits=3,
         problem=PROBLEM,
     )
     assert solution.gap is None
-    assert solution.summary().endswith("infeasible: no tree of depth 2 meets the constraints")
+    assert solution.summary().endswith(
+        "infeasible: no tree of depth 2 with at most 3 splits meets the constraints"
+    )
 
 
 def test_format_exact() -> None:

@@ -290,3 +290,63 @@ GOOD = Problem.from_arrays([[0], [1]], [0, 1])
 def test_bad_arguments_are_named(arguments, error, message) -> None:
     with pytest.raises(error, match=message):
         solve(**{"problem": GOOD, "metric": "accuracy", "max_depth": 1, **arguments})
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_fine_weights_and_penalties_do_not_overflow(engine) -> None:
+    """Objective values beyond 64 bits are computed exactly or refused, never wrapped around."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (60, 4))
+    y = X[:, 0] | (rng.random(60) < 0.1)
+    problem = Problem.from_arrays(X, y, sample_weight=rng.random(60))
+    coarse = solve(problem, "accuracy", 2, split_penalty=0.001)
+    assert coarse.tree.splits > 0
+    try:
+        fine = solve(problem, "accuracy", 2, split_penalty=0.0010000000001, engine=engine)
+    except ValueError as error:
+        assert "too fine" in str(error)  # noqa: PT017
+        return
+    assert fine.value == coarse.value
+    assert fine.tree.splits == coarse.tree.splits
+
+
+def test_large_weights_do_not_overflow() -> None:
+    X, y = random_arrays(2)
+    weights = np.full(len(X), 2**50)
+    small = solve(Problem.from_arrays(X, y), "accuracy", 2)
+    for engine in ENGINES:
+        try:
+            large = solve(
+                Problem.from_arrays(X, y, sample_weight=weights), "accuracy", 2, engine=engine
+            )
+        except ValueError as error:
+            assert "too fine" in str(error)  # noqa: PT017
+            continue
+        assert large.value == small.value
+
+
+@pytest.mark.parametrize("metric", ["f1", "mcc", "accuracy"])
+def test_irregular_weights_work_with_every_shape(metric) -> None:
+    X, y = random_arrays(7)
+    weights = np.random.default_rng(1).random(len(X))
+    problem = Problem.from_arrays(X, y, sample_weight=weights)
+    solution = solve(problem, metric, 2)
+    assert solution.status is Status.OPTIMAL
+    assert "rounded" in solution.summary()
+
+
+def test_trees_have_no_split_that_no_row_crosses() -> None:
+    X = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
+    solution = solve(Problem.from_arrays(X, [0, 1, 1, 1]), "accuracy", 3)
+    assert solution.tree.splits == 2
+
+
+def test_infinite_time_limit_means_none() -> None:
+    assert solve(GOOD, "accuracy", 1, time_limit=float("inf")).status is Status.OPTIMAL
+    assert solve(GOOD, "accuracy", 1, time_limit=float("inf"), engine="mip").value == 1
+
+
+def test_time_limit_holds_while_a_large_model_is_built() -> None:
+    solution = solve(hard_problem(), "accuracy", 9, engine="mip", time_limit=0.5)
+    check_stopped(solution, Limit.TIME)
+    assert solution.stats["time"] < 20

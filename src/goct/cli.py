@@ -16,6 +16,22 @@ app = typer.Typer(
 )
 
 
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(__version__)
+        raise typer.Exit
+
+
+@app.callback()
+def main(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version."),
+    ] = False,
+) -> None:
+    """Learn small decision trees that are provably the best possible for your metric."""
+
+
 @app.command()
 def demo(
     depth: Annotated[int, typer.Option(min=0, max=4, help="The depth of the tree.")] = 2,

@@ -55,8 +55,9 @@ def as_fraction(value: Any, name: str = "value") -> Fraction:
     if not isfinite(number):
         raise ValueError(f"{name} must be finite, got {value!r}")
     simple = Fraction(number).limit_denominator(_SIMPLE_DENOMINATOR)
-    # A float32 prints the digits its author wrote; its float64 image does not.
-    return simple if float(simple) == number else Fraction(str(value))
+    # In the type of the value: a float32 is not the float64 of the same digits.
+    rounded = type(value)(float(simple)) if isinstance(value, np.floating) else float(simple)
+    return simple if rounded == value else Fraction(str(value))
 
 
 class Exact:
@@ -65,7 +66,8 @@ class Exact:
     Here the q are rational and the m positive integers. It compares exactly
     with other exact numbers, integers, fractions and floats (a float is read
     by :func:`as_fraction`), can be added to them and
-    multiplied by a rational number, and formats like a float.
+    multiplied by a rational number, and formats like a float. Its hash is that
+    of a fraction, so do not mix it with floats in sets and dictionaries.
 
     Parameters
     ----------
@@ -281,7 +283,8 @@ def scale_to_integers(values: NDArray[Any], name: str) -> tuple[NDArray[np.int64
         ``values == integers * unit``, exactly where that is possible with
         integers whose absolute values sum up to less than 2**62. Otherwise
         `exact` is False and the values are rounded to multiples of about
-        2**-30 of the sum of their absolute values.
+        2**-28 of the sum of their absolute values, which leaves room for exact
+        products of two such sums.
     """
     if values.dtype.kind in "bui":
         if values.size and values.dtype == np.uint64 and values.max() >= _INT64_LIMIT:
@@ -292,7 +295,7 @@ def scale_to_integers(values: NDArray[Any], name: str) -> tuple[NDArray[np.int64
         return integers, Fraction(1), True
 
     distinct, inverse = np.unique(values, return_inverse=True)
-    fractions = [as_fraction(value, name) for value in distinct.tolist()]
+    fractions = [as_fraction(value, name) for value in distinct]
     denominator = 1
     for fraction in fractions:
         denominator = lcm(denominator, fraction.denominator)
@@ -306,7 +309,7 @@ def scale_to_integers(values: NDArray[Any], name: str) -> tuple[NDArray[np.int64
             return integers, Fraction(1, denominator), True
 
     total = float(np.abs(values).sum())
-    unit = Fraction(2) ** (int(np.ceil(np.log2(total))) - 30)
+    unit = Fraction(2) ** (int(np.ceil(np.log2(total))) - 28)
     return np.rint(values / float(unit)).astype(np.int64), unit, False
 
 

@@ -14,18 +14,18 @@ from goct.metrics.metric import Rewards
 
 
 class Lattice:
-    r"""The objective of a linear metric with a split penalty, in integers.
+    """The objective of a linear metric with a split penalty, in integers.
 
-    A tree that predicts class :math:`k_r` in row r and has s splits is worth
+    A tree that predicts class k_r in row r and has s splits is worth
 
-    .. math:: \text{offset} + \text{unit} \cdot
-        \Bigl(\text{factor} \sum_r \text{gains}[r, k_r] - \text{split_cost} \cdot s\Bigr).
+        offset + unit · (factor · Σ_r gains[r, k_r] − split_cost · s).
 
     Attributes
     ----------
     gains
         Non-negative integers of shape (rows, classes): what predicting a class
-        earns, compared with the least a row can earn.
+        earns, compared with the least a row can earn. Python integers, unless
+        all sums of them, times `factor`, fit into 62 bits.
     factor, split_cost
         Non-negative integers.
     unit, offset
@@ -41,6 +41,8 @@ class Lattice:
         self.unit = Fraction(common, denominator)
         self.offset = rewards.offset + rewards.scale * int(least.sum())
         self.gains: NDArray[Any] = rewards.matrix - least[:, None]
+        if self.most >= 2**62:  # only Python integers are large enough
+            self.gains = self.gains.astype(object)
 
     @cached_property
     def most(self) -> int:

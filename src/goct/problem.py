@@ -62,7 +62,7 @@ class Problem:
     is_exact
         False if weights or costs were too irregular to be written as integer
         multiples of a unit and were rounded (relative to their sum, by about
-        2**-30). Proofs then hold for the rounded numbers.
+        2**-28). Proofs then hold for the rounded numbers.
     n_samples
         The number of rows the problem was built from.
     """
@@ -294,7 +294,10 @@ def _check_names(names: Sequence[str] | None, n_features: int) -> tuple[str, ...
     if names is None:
         return tuple(f"x{j}" for j in range(n_features))
     if isinstance(names, str) or len(names) != n_features:
-        raise ValueError(f"feature_names must be {n_features} names, one per column of X")
+        raise ValueError(
+            f"feature_names must be a list of {n_features} names, one per column of X; got "
+            + (repr(names) if isinstance(names, str) else str(len(names)))
+        )
     names = tuple(str(name) for name in names)
     if len(set(names)) < n_features:
         seen: set[str] = set()

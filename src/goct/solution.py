@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from fractions import Fraction
+from math import inf
 from typing import Any, TypeAlias
 
 from goct._validation import check_count
@@ -50,7 +51,7 @@ class Limits:
     Attributes
     ----------
     time
-        Seconds of wall-clock time; no limit if None.
+        Seconds of wall-clock time; no limit if None or infinite.
     nodes
         Nodes of the search; no limit if None.
     """
@@ -59,7 +60,7 @@ class Limits:
     nodes: int | None = None
 
     def __post_init__(self) -> None:
-        if self.time is not None and as_fraction(self.time, "time_limit") <= 0:
+        if self.time is not None and self.time != inf and as_fraction(self.time, "time_limit") <= 0:
             raise ValueError(f"time_limit must be positive or None, got {self.time}")
         if self.nodes is not None:
             check_count(self.nodes, "node_limit", minimum=1)
@@ -113,7 +114,7 @@ class Solution:
         What is known about the tree.
     limit
         Why the solver stopped before it was done, if it did.
-    metric, split_penalty, max_depth, problem
+    metric, split_penalty, max_depth, max_splits, problem
         The question.
     stats
         Times and counts of the engine.
@@ -128,6 +129,7 @@ class Solution:
     metric: Metric
     split_penalty: Fraction
     max_depth: int
+    max_splits: int | None
     problem: Problem = field(repr=False)
     stats: dict[str, Any] = field(default_factory=dict, repr=False)
 
@@ -151,6 +153,7 @@ class Solution:
         problem: Problem,
         split_penalty: Fraction,
         max_depth: int,
+        max_splits: int | None = None,
         limit: Limit = Limit.NONE,
         stats: dict[str, Any] | None = None,
     ) -> Solution:
@@ -171,6 +174,7 @@ class Solution:
             metric=metric,
             split_penalty=split_penalty,
             max_depth=max_depth,
+            max_splits=max_splits,
             problem=problem,
             stats=stats or {},
         )

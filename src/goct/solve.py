@@ -92,7 +92,7 @@ def solve(
     if max_splits is not None:
         max_splits = check_count(max_splits, "max_splits")
     check_choice(engine, "engine", ENGINES)
-    limits = Limits(time_limit, node_limit)
+    limits = Limits(None if time_limit == float("inf") else time_limit, node_limit)
     if random_state is not None:
         random_state = check_count(random_state, "random_state")
     if callback is not None and not callable(callback):
@@ -115,6 +115,7 @@ def solve(
             problem=problem,
             split_penalty=penalty,
             max_depth=max_depth,
+            max_splits=max_splits,
             stats={"engine": "constant", "time": 0.0},
         )
     return run(

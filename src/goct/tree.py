@@ -162,9 +162,20 @@ class Tree:
         """Return the weight of each pair of true class (outer) and predicted class (inner)."""
         return problem.confusion_matrix(self.predict_rows(problem))
 
-    def pruned(self) -> Tree:
-        """Return the tree without splits whose two leaves agree, applied bottom-up."""
-        return Tree(_pruned(self.root), self.classes, self.feature_names)
+    def pruned(self, problem: Problem | None = None) -> Tree:
+        """Return the tree without splits that make no difference.
+
+        Parameters
+        ----------
+        problem
+            If given, splits that all rows of the problem pass on the same side
+            go first. Then those go whose two leaves agree, bottom-up.
+        """
+        root = self.root
+        if problem is not None:
+            self._check_fits(problem)
+            root = _crossed(root, problem, np.arange(problem.n_rows))
+        return Tree(_pruned(root), self.classes, self.feature_names)
 
     def heap(self) -> dict[int, Node]:
         """Return the nodes under the numbers of the paper: root 1, children 2n and 2n + 1."""
@@ -327,6 +338,19 @@ class _Table:
 
 def _children(node: Node) -> tuple[Node, ...]:
     return () if isinstance(node, Leaf) else (node.left, node.right)
+
+
+def _crossed(node: Node, problem: Problem, rows: NDArray[np.intp]) -> Node:
+    """Return the node without splits that the rows pass on one side only."""
+    if isinstance(node, Leaf):
+        return node
+    right = problem.column(node.feature)[rows] == 1
+    if right.all():
+        return _crossed(node.right, problem, rows)
+    if not right.any():
+        return _crossed(node.left, problem, rows)
+    left_node = _crossed(node.left, problem, rows[~right])
+    return Split(node.feature, left_node, _crossed(node.right, problem, rows[right]))
 
 
 def _pruned(node: Node) -> Node:

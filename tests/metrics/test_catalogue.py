@@ -254,6 +254,11 @@ def test_combinations() -> None:
     assert (F1() + F1()).terms == ((2, F1()),)
     assert F1() + Accuracy() == Accuracy() + F1()
     assert (0.5 * F1() + 0.5 * Accuracy()).name == "0.5*f1 + 0.5*accuracy"
+    assert (F1() - Accuracy() * 0.5).name == "f1 - 0.5*accuracy"
+    assert (-F1()).name == "- f1"
+    assert sum([F1(), Accuracy()]) == F1() + Accuracy()
+    with pytest.raises(ZeroDivisionError, match="metric"):
+        F1() / 0
     with pytest.raises(TypeError):
         F1() + 1  # type: ignore[operator]
     with pytest.raises(TypeError):
@@ -328,6 +333,7 @@ def test_unknown_names_are_answered_with_the_nearest() -> None:
         lambda: CostMatrix([[1, 2]]),
         lambda: Confusion(1, -1, 0, 0),
         lambda: get_metric("f0"),
+        lambda: get_metric("f-1"),
     ],
 )
 def test_parameters_out_of_range(make) -> None:

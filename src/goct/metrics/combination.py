@@ -34,7 +34,11 @@ class Combination(Metric):
     @property
     def name(self) -> str:
         """The sum as it is written, such as 0.5*f1 + 0.5*accuracy."""
-        return " + ".join(f"{float(w):g}*{metric.name}" for w, metric in self.terms) or "0"
+        text = ""
+        for weight, metric in self.terms:
+            factor = "" if abs(weight) == 1 else f"{abs(float(weight)):g}*"
+            text += f"{' - ' if weight < 0 else ' + '}{factor}{metric.name}"
+        return text.removeprefix(" + ").strip() or "0"
 
     @cached_property
     def shape(self) -> Shape:

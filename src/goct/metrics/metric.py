@@ -133,11 +133,20 @@ class Metric(ABC):
     def __sub__(self, other: Metric) -> Combination:
         return _combine((1, self), (-1, other)) if isinstance(other, Metric) else NotImplemented
 
+    def __neg__(self) -> Combination:
+        return _combine((-1, self))
+
+    def __radd__(self, other: int) -> Metric:
+        return self if other == 0 else NotImplemented  # sum() starts from 0
+
     def __mul__(self, factor: Number) -> Combination:
         return _combine((factor, self))
 
     def __truediv__(self, divisor: Number) -> Combination:
-        return _combine((1 / as_fraction(divisor, "the divisor of a metric"), self))
+        number = as_fraction(divisor, "the divisor of a metric")
+        if number == 0:
+            raise ZeroDivisionError("a metric cannot be divided by zero")
+        return _combine((1 / number, self))
 
     __rmul__ = __mul__
 

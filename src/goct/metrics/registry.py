@@ -76,7 +76,7 @@ def get_metric(metric: Any) -> Metric:
     if not isinstance(metric, str):
         hint = "; call it to make a metric, as in F1()" if callable(metric) else ""
         raise TypeError(f"metric must be a name or a Metric, got {metric!r}{hint}")
-    name = re.sub(r"[\s\-]+", "_", metric.strip().lower())
+    name = re.sub(r"\s+|-(?!\d)", "_", metric.strip().lower())  # a minus is no hyphen
     name = re.sub(r"_(score|index)$", "", name)
     name = ALIASES.get(name, name)
     if name in METRICS:

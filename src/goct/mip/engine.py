@@ -23,9 +23,11 @@ from goct.tree import Tree
 BACKENDS: dict[str, Backend] = {"scip": scip.run}
 FORMULATIONS = ("wflow",)
 
-# SCIP accepts relative errors of 1e-9 in its bounds and of 1e-6 in its rows; ours are wider.
+# SCIP compares objective values with a relative tolerance of 1e-9. That it lets rows be violated by
+# 1e-6 makes its bounds too large rather than too small: it may cost a proof, never correctness.
 _RELATIVE_TOLERANCE = 1e-7
 _ABSOLUTE_TOLERANCE = 1e-5
+_LARGEST_OBJECTIVE = 1e9
 
 
 def solve_mip(
@@ -75,25 +77,29 @@ def solve_mip(
         raise ValueError(
             f"the MIP engine maximises linear metrics only, and {metric.name!r} is "
             f"{metric.shape.value}; linear are accuracy, balanced_accuracy, recall, specificity, "
-            "youden, class_cost, instance_cost and sums of them"
+            "youden, class_cost, instance_cost, CostMatrix and sums of them"
         )
     lattice = Lattice(metric.rewards(problem), split_penalty)
 
     def tree_of(flow: WFlowOCT, x: NDArray[np.float64]) -> Tree:
         features, labels = flow.decode(x)
         original = {n: int(problem.kept[f]) for n, f in features.items()}
-        return Tree.from_heap(original, labels, problem.classes, problem.feature_names).pruned()
+        return Tree.from_heap(original, labels, problem.classes, problem.feature_names).pruned(
+            problem
+        )
 
     def objective_of(tree: Tree) -> Exact:
         return metric.evaluate(tree, problem) - split_penalty * tree.splits
 
+    # Integers where floats are exact; solvers do not accept objectives that are much larger.
+    scale = max(1.0, lattice.most / _LARGEST_OBJECTIVE)
     best = start
     result = MipResult(None, np.inf, Limit.INTERRUPTED)
     try:
         flow = WFlowOCT(
-            _instances(lattice, problem),
+            _instances(lattice, problem, scale),
             max_depth,
-            split_cost=lattice.split_cost,
+            split_cost=lattice.split_cost / scale,
             max_splits=max_splits,
             integer_flow=integer_flow,
         )
@@ -104,7 +110,7 @@ def solve_mip(
             if progress.x is not None:
                 objective = max(objective, objective_of(tree_of(flow, progress.x)))
             elapsed = time.perf_counter() - started
-            bound = max(objective, proven_bound(lattice, progress.bound))
+            bound = max(objective, proven_bound(lattice, progress.bound * scale))
             return callback(Progress(elapsed, objective, bound, progress.nodes)) is True
 
         result = run(
@@ -122,7 +128,7 @@ def solve_mip(
     except KeyboardInterrupt:
         stats = {}
     # The tree's own objective is exact, so a solver bound below it is off by a tolerance.
-    bound = max(objective_of(best), proven_bound(lattice, result.bound))
+    bound = max(objective_of(best), proven_bound(lattice, result.bound * scale))
     return Solution.of_tree(
         best,
         bound,
@@ -130,6 +136,7 @@ def solve_mip(
         problem=problem,
         split_penalty=split_penalty,
         max_depth=max_depth,
+        max_splits=max_splits,
         limit=result.limit,
         stats={
             "engine": "mip",
@@ -141,10 +148,10 @@ def solve_mip(
     )
 
 
-def _instances(lattice: Lattice, problem: Problem) -> Instances:
+def _instances(lattice: Lattice, problem: Problem, scale: float) -> Instances:
     """Return the instances that can earn something."""
     row, label = np.nonzero(lattice.gains)
-    weight = (lattice.gains[row, label] * lattice.factor).astype(np.float64)
+    weight = (lattice.gains[row, label] * lattice.factor).astype(np.float64) / scale
     return Instances(problem.X, row, label, weight, problem.n_classes)
 
 

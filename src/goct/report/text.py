@@ -43,17 +43,19 @@ def summarise(solution: Solution) -> str:
         tree = solution.tree
         lines += [tree.to_text(problem), ""]
         lines += [confusion_table(tree.confusion_matrix(problem), problem.classes), ""]
+    facts: list[tuple[str, str]] = []
     if solution.tree is not None and solution.value is not None and solution.objective is not None:
-        lines.append(f"{metric.name:<18}{format_exact(solution.value)}")
+        facts.append((metric.name, format_exact(solution.value)))
         if solution.split_penalty:
-            lines.append(
-                f"{'objective':<18}{format_exact(solution.objective)}  "
-                f"(minus {float(solution.split_penalty):g} for each of {tree.splits} splits)"
-            )
-    lines.append(f"{'proven bound':<18}{format_exact(solution.bound)}")
-    lines.append(f"{'status':<18}{describe_status(solution)}")
+            splits = "1 split" if tree.splits == 1 else f"each of {tree.splits} splits"
+            note = f"  (minus {float(solution.split_penalty):g} for {splits})"
+            facts.append(("objective", format_exact(solution.objective) + note))
+    facts.append(("proven bound", format_exact(solution.bound)))
+    facts.append(("status", describe_status(solution)))
     if (seconds := solution.stats.get("time")) is not None:
-        lines.append(f"{'time':<18}{seconds:.2f} s")
+        facts.append(("time", f"{seconds:.2f} s"))
+    width = max(len(name) for name, _ in facts) + 2
+    lines += [f"{name:<{width}}{fact}" for name, fact in facts]
     return "\n".join(lines)
 
 
@@ -73,16 +75,25 @@ def describe_status(solution: Solution) -> str:
     """Say in words what is proven."""
     from goct.solution import Limit, Status
 
-    depth = f"depth {solution.max_depth}"
+    trees = f"tree of depth {solution.max_depth}"
+    if solution.max_splits is not None:
+        trees += f" with at most {solution.max_splits} splits"
     match solution.status:
         case Status.OPTIMAL:
-            return f"optimal: no tree of {depth} over these features is better"
+            note = "" if solution.problem.is_exact else " (weights or costs were rounded)"
+            return f"optimal: no {trees} over these features is better{note}"
         case Status.FEASIBLE:
-            why = "" if solution.limit is Limit.NONE else f" ({solution.limit.value} limit)"
-            if solution.limit is Limit.INTERRUPTED:
-                why = " (interrupted)"
-            return f"not proven optimal{why}: at most {solution.gap:.6f} from the best"
+            why = {
+                Limit.NONE: "the solver's precision ended",
+                Limit.TIME: "time limit",
+                Limit.NODES: "node limit",
+                Limit.MEMORY: "memory limit",
+                Limit.INTERRUPTED: "interrupted",
+            }[solution.limit]
+            gap = float(solution.gap or 0)
+            size = f"{gap:.6f}" if gap >= 1e-6 else f"{gap:.1e}"
+            return f"not proven optimal ({why}): at most {size} from the best"
         case Status.INFEASIBLE:
-            return f"infeasible: no tree of {depth} meets the constraints"
+            return f"infeasible: no {trees} meets the constraints"
         case Status.NO_SOLUTION:
             return "no tree found"

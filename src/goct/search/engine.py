@@ -82,6 +82,7 @@ def solve_search(
         problem=problem,
         split_penalty=split_penalty,
         max_depth=max_depth,
+        max_splits=max_splits,
         limit=run.limit,
         stats={
             "engine": "search",

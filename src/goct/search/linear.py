@@ -7,7 +7,7 @@ import numpy as np
 from goct.exact import Exact
 from goct.lattice import Lattice
 from goct.metrics import LinearMetric
-from goct.search.run import Run
+from goct.search.run import LARGEST_COST, TOO_FINE, Run
 
 
 def maximise_linear(run: Run, metric: LinearMetric, max_splits: int | None) -> None:
@@ -22,6 +22,8 @@ def maximise_linear(run: Run, metric: LinearMetric, max_splits: int | None) -> N
     def to_bound(cost: int) -> Exact:
         return Exact(lattice.objective(lattice.most - cost))
 
+    if lattice.most + lattice.split_cost * 2**run.max_depth >= LARGEST_COST:
+        raise ValueError(TOO_FINE)
     result = run.ask(
         losses.astype(np.int64),
         split_cost=lattice.split_cost,

@@ -12,7 +12,7 @@ import numpy as np
 from goct.exact import Exact
 from goct.metrics import Confusion, Metric
 from goct.search.region import Region
-from goct.search.run import Run
+from goct.search.run import LARGEST_COST, TOO_FINE, Run
 from goct.tree import Tree
 
 Coordinate: TypeAlias = int | Fraction
@@ -90,6 +90,8 @@ class Plane:
         def cut(least: int) -> Region:
             return region.cut(a, b, least) if a > 0 and b > 0 else region
 
+        if max(a, 0) * self.n_pos + max(b, 0) * self.n_neg >= LARGEST_COST:
+            raise ValueError(TOO_FINE)
         negative, positive = self._labels
         costs = np.zeros((len(self._pos), self.run.problem.n_classes), dtype=np.int64)
         costs[:, negative] = a * self._pos

@@ -17,6 +17,14 @@ from goct.search.oracle import LinearOracle, OracleResult
 from goct.solution import Callback, Limit, Limits, Progress
 from goct.tree import Leaf, Node, Split, Tree
 
+LARGEST_COST = 2**59
+"""The oracle computes with integers up to this size, which leaves room for sums."""
+
+TOO_FINE = (
+    "the weights, costs or penalties are too fine for the search engine, which computes with "
+    "integers of 60 bits; round them to fewer digits"
+)
+
 
 class StopRunError(Exception):
     """The run has to end: a limit was reached, or the user wants it."""
@@ -82,7 +90,8 @@ class Run:
                 return node
             return Split(int(kept[node.feature]), original(node.left), original(node.right))
 
-        tree = Tree(original(node), self.problem.classes, self.problem.feature_names).pruned()
+        tree = Tree(original(node), self.problem.classes, self.problem.feature_names)
+        tree = tree.pruned(self.problem)
         objective = self.objective_of(tree)
         if (objective, -tree.splits) > (self.objective, -self.best.splits):
             self.best, self.objective = tree, objective

@@ -27,7 +27,7 @@ class MipProgress:
 
 
 MipCallback: TypeAlias = Callable[[MipProgress], bool]
-"""Is told the progress from time to time; the solver stops if it returns True."""
+"""Is told the progress from time to time, in the caller's thread; stops the solver by True."""
 
 
 @dataclass(frozen=True)

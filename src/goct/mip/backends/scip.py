@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,7 @@ _LIMITS = {
     "userinterrupt": Limit.INTERRUPTED,
     "terminate": Limit.INTERRUPTED,
 }
-_SECONDS_BETWEEN_EVENTS = 0.1
+_SECONDS_BETWEEN_LOOKS = 0.1
 _FEASIBILITY_TOLERANCE = 1e-6
 _GRACE = 0.1  # seconds
 _EVENTS = (EVENT.BESTSOLFOUND, EVENT.NODESOLVED, EVENT.LPSOLVED)
@@ -55,7 +56,7 @@ def run(
     log
         Whether SCIP prints its log.
     callback
-        Is told about new solutions, and the bound ten times a second.
+        Is told the progress ten times a second.
 
     Raises
     ------
@@ -66,7 +67,10 @@ def run(
     scip = pyscipopt.Model()
     if not log:
         scip.hideOutput()
-    variables = _copy(model, scip)
+    deadline = np.inf if limits.time is None else started + limits.time
+    variables = _copy(model, scip, deadline)
+    if variables is None:
+        return MipResult(None, np.inf, Limit.TIME)
     scip.setParam("limits/gap", 0.0)
     scip.setParam("limits/absgap", 0.0)
     if seed is not None:
@@ -77,17 +81,18 @@ def run(
         if (violation := model.violation(start)) > _FEASIBILITY_TOLERANCE:
             raise BackendError(f"the start solution violates the model by {violation:g}")
         _add_start(scip, variables, start)
-    watcher = _Watcher(variables, callback)
-    scip.includeEventhdlr(watcher, "goct_watcher", "tells the progress and asks whether to stop")
+    watcher = _Watcher(variables)
+    scip.includeEventhdlr(watcher, "goct_watcher", "remembers solution and bound")
     scip.setParam("misc/catchctrlc", False)  # Python does, below
     build_time = time.perf_counter() - started
     if limits.time is not None:
         scip.setParam("limits/time", max(limits.time - build_time, 1e-3))
 
     run = _Run(scip)
-    limit = run.wait(None if limits.time is None else limits.time - build_time)
-    if watcher.error is not None:
-        raise watcher.error
+    limit = run.wait(
+        None if limits.time is None else limits.time - build_time,
+        None if callback is None else lambda: callback(watcher.seen),
+    )
     stats = {"build_time": build_time, "solve_time": time.perf_counter() - started - build_time}
     if not run.done.is_set():
         # SCIP is inside an LP, which it does not interrupt: it ends in the background.
@@ -126,22 +131,28 @@ class _Run(threading.Thread):
         finally:
             self.done.set()
 
-    def wait(self, seconds: float | None) -> Limit:
-        """Run until SCIP is done, the time is up or the user presses Ctrl-C."""
+    def wait(self, seconds: float | None, wants_stop: Callable[[], bool] | None) -> Limit:
+        """Run until SCIP is done, the time is up, or the user or the callback stops it."""
+        # SCIP keeps the time itself, except in LPs; it gets a moment more to do so.
+        end = np.inf if seconds is None else time.perf_counter() + max(seconds, 0.0) + _GRACE
         self.start()
         try:
-            # SCIP keeps the time itself, except in LPs; it gets a moment more to do so.
-            if self.done.wait(None if seconds is None else max(seconds, 0.0) + _GRACE):
-                return Limit.NONE
-            limit = Limit.TIME
+            while not self.done.wait(min(_SECONDS_BETWEEN_LOOKS, end - time.perf_counter())):
+                if time.perf_counter() >= end:
+                    return Limit.TIME
+                if wants_stop is not None and wants_stop():
+                    return Limit.INTERRUPTED
+            return Limit.NONE
         except KeyboardInterrupt:
-            limit = Limit.INTERRUPTED
-        self.scip.interruptSolve()
-        self.done.wait(_GRACE)
-        return limit
+            return Limit.INTERRUPTED
+        finally:
+            if not self.done.is_set():
+                self.scip.interruptSolve()
+                self.done.wait(_GRACE)
 
 
-def _copy(model: MipModel, scip: pyscipopt.Model) -> list[Any]:
+def _copy(model: MipModel, scip: pyscipopt.Model, deadline: float) -> list[Any] | None:
+    """Give the model to SCIP; returns the variables, or None if the time ran out."""
     names = [f"{name}_{i}" for name, family in model.families.items() for i in range(len(family))]
     kinds = np.where(model.is_integer, "I", "C").tolist()
     columns = zip(
@@ -157,6 +168,8 @@ def _copy(model: MipModel, scip: pyscipopt.Model) -> list[Any]:
     ]
     scip.setMaximize()
     for rows in model.rows:
+        if time.perf_counter() > deadline:
+            return None
         order = np.argsort(rows.row, kind="stable")
         ends = np.cumsum(np.bincount(rows.row, minlength=len(rows.lower))).tolist()
         column = rows.column[order].tolist()
@@ -198,14 +211,11 @@ def _bound(scip: pyscipopt.Model) -> float:
 
 
 class _Watcher(pyscipopt.Eventhdlr):
-    """Remembers the progress, passes it on to a callback, and its wish to stop to SCIP."""
+    """Remembers the best solution and the bound, for those who cannot wait for SCIP."""
 
-    def __init__(self, variables: list[Any], callback: MipCallback | None) -> None:
+    def __init__(self, variables: list[Any]) -> None:
         self.variables = variables
-        self.callback = callback
-        self.error: BaseException | None = None
         self.seen = MipProgress(None, np.inf, 0)
-        self.last = 0.0
 
     def eventinit(self) -> None:
         for event in _EVENTS:
@@ -216,17 +226,7 @@ class _Watcher(pyscipopt.Eventhdlr):
             self.model.dropEvent(event, self)
 
     def eventexec(self, event: Any) -> None:
-        # SCIP swallows exceptions of plugins, so they are kept and raised afterwards.
-        try:
-            x = self.seen.x
-            if event.getType() == EVENT.BESTSOLFOUND:
-                x = _values(self.model, self.variables)
-            elif time.perf_counter() - self.last < _SECONDS_BETWEEN_EVENTS:
-                return
-            self.last = time.perf_counter()
-            self.seen = MipProgress(x, _bound(self.model), self.model.getNTotalNodes())
-            if self.callback is not None and self.error is None and self.callback(self.seen):
-                self.model.interruptSolve()
-        except BaseException as error:
-            self.error = self.error or error
-            self.model.interruptSolve()
+        x = self.seen.x
+        if event.getType() == EVENT.BESTSOLFOUND:
+            x = _values(self.model, self.variables)
+        self.seen = MipProgress(x, _bound(self.model), self.model.getNTotalNodes())
