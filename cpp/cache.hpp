@@ -11,11 +11,6 @@
 
 namespace goct {
 
-// How the best tree of a solved row set begins: a feature of the problem, or one of these.
-inline constexpr int kLeaf = -1;       // it is a leaf
-inline constexpr int kDepthTwo = -2;   // it is the best tree of depth two
-inline constexpr int kKnown = -3;      // ask the cache
-
 struct CacheSlot {          // which question
     int depth;
     int splits;             // split budget, kAnySplits without one
@@ -24,7 +19,7 @@ inline constexpr int kAnySplits = 0xFFFF;
 
 struct CacheValue {
     std::int64_t value;     // total cost, the unavoidable part included, so that it makes sense under other costs
-    int root;               // only if exact
+    int root;               // only if exact: how the tree begins, see Preorder
     int costs;              // number of the costs it was computed with
     bool exact;             // otherwise a lower bound
 };

@@ -29,8 +29,10 @@ public:
     StopReason reason() const { return reason_.load(); }
     double elapsed() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
 
-    // Progress; costs are avoidable costs.
-    std::atomic<std::int64_t> incumbent{std::numeric_limits<std::int64_t>::max()};
+    // Progress. Searches report avoidable costs; the offset leads back to those of the input.
+    static constexpr std::int64_t kNoIncumbent = std::numeric_limits<std::int64_t>::max();
+    std::atomic<std::int64_t> offset{0};
+    std::atomic<std::int64_t> incumbent{kNoIncumbent};
     std::atomic<std::int64_t> bound{0};
     std::atomic<std::uint64_t> nodes{0};        // row sets searched at depth three and more
     std::atomic<std::uint64_t> depth_two{0};    // row sets solved at depth two

@@ -55,7 +55,7 @@ Costs::Costs(const std::int64_t* costs, int rows, int classes, std::int64_t spli
 }
 
 bool Costs::operator==(const Costs& other) const {
-    return classes_ == other.classes_ && split_cost_ == other.split_cost_ &&
+    return classes_ == other.classes_ && split_cost_ == other.split_cost_ && shift_ == other.shift_ &&
            min_leaf_weight_ == other.min_leaf_weight_ && cost_ == other.cost_ && weight_ == other.weight_;
 }
 

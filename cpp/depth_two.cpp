@@ -16,6 +16,7 @@ public:
     virtual ~Table() = default;
     virtual DepthTwoValues solve(const Node& node, bool keep, SideValues& sides) = 0;
     virtual DepthTwoValues solve_side(int f, bool inside, std::int64_t leaf) = 0;
+    virtual const std::vector<std::int64_t>* overlaps(int f) const = 0;
 };
 
 template <class T>
@@ -54,6 +55,8 @@ public:
         kernels_.evaluate_rest(rest_.sweep, whole_.sweep, part_.sweep);
         return values(rest_.sweep, first, leaf);
     }
+
+    const std::vector<std::int64_t>* overlaps(int f) const override { return counted_ == f ? &overlap_ : nullptr; }
 
 private:
     static constexpr T kNever = std::numeric_limits<T>::max() / 4;
@@ -127,22 +130,39 @@ private:
         } else {
             node.outside_rows(f, part_.row);
         }
-        auto& begin = part_.bin_begin;
-        begin.assign(node.features() + 2, 0);
         std::fill(part_.total.begin(), part_.total.end(), T{0});
+        picked_.assign(node.rows(), 0);
+        swing_.assign(node.rows(), 0);
         for (int r : part_.row) {
+            picked_[r] = 1;
+            swing_[r] = instance_.row(node.row(r)).swing;
             for (int k = 0; k < planes_; ++k) part_.total[k] += static_cast<T>(value(node.row(r), k));
-            for (const int* e = node.entries_begin(r); e != node.entries_end(r); ++e) ++begin[*e + 2];
         }
-        // Shifted by one, so that each bin's begin ends up in place when the bins are filled.
-        std::partial_sum(begin.begin(), begin.end(), begin.begin());
-        part_.bin_rows.resize(begin.back());
-        for (int r : part_.row)
-            for (const int* e = node.entries_begin(r); e != node.entries_end(r); ++e) part_.bin_rows[begin[*e + 1]++] = r;
+        // The node's bins, without the other rows; the swings in them add up along the way.
+        part_.bin_begin.resize(node.features() + 1);
+        part_.bin_rows.resize(node.bin_begin()[node.features()] + 1);
+        overlap_.resize(node.features());
+        int* const rows = part_.bin_rows.data();
+        int kept = 0;
+        for (int j = 0; j < node.features(); ++j) {
+            part_.bin_begin[j] = kept;
+            std::int64_t swing = 0;
+            for (int r : node.joining_rows(j)) {
+                rows[kept] = r;
+                kept += picked_[r];
+                swing += swing_[r];
+            }
+            overlap_[j] = swing;
+        }
+        part_.bin_begin[node.features()] = kept;
+        for (int j = node.features() - 2; j >= 0; --j)
+            if (node.chain_begin()[j] == node.chain_begin()[j + 1]) overlap_[j] += overlap_[j + 1];
+        if (!inside)
+            for (int j = 0; j < node.features(); ++j) overlap_[j] = node.inside(j).swing - overlap_[j];
         part_.sweep.rows = static_cast<int>(part_.row.size());
         part_.sweep.row = part_.row.data();
         part_.sweep.cells = whole_.sweep.cells;
-        part_.sweep.bin_begin = begin.data();
+        part_.sweep.bin_begin = part_.bin_begin.data();
         part_.sweep.bin_rows = part_.bin_rows.data();
     }
 
@@ -176,6 +196,9 @@ private:
     const PairKernels<T> kernels_;
     const Node* node_ = nullptr;
     int counted_ = -1;      // the feature whose smaller side is in part_
+    std::vector<std::uint8_t> picked_;      // by row of the node: is it in part_?
+    std::vector<std::int64_t> swing_;       // ... and its swing if so
+    std::vector<std::int64_t> overlap_;
     Buffer<T> cells_;
     RowSet whole_, part_, rest_;
 };
@@ -213,5 +236,7 @@ DepthTwoValues DepthTwo::open(const Node& node, SideValues& sides) {
 }
 
 DepthTwoValues DepthTwo::solve_side(int f, bool inside, std::int64_t leaf) { return open_->solve_side(f, inside, leaf); }
+
+const std::vector<std::int64_t>* DepthTwo::overlaps(int f) const { return open_->overlaps(f); }
 
 }  // namespace goct

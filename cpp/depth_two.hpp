@@ -33,6 +33,8 @@ public:
     // The rows of the open node inside or outside f; `leaf` is their cost as a leaf. The smaller side is counted, the
     // larger is the rest.
     DepthTwoValues solve_side(int f, bool inside, std::int64_t leaf);
+    // What Node::overlaps says about f, if f is the feature last solved.
+    const std::vector<std::int64_t>* overlaps(int f) const;
 
 private:
     class Table;

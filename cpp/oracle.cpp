@@ -1,6 +1,7 @@
 #include "oracle.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <stdexcept>
 
@@ -44,7 +45,25 @@ std::vector<Ratio> Oracle::ratios_to(const Known& known) const {
     return ratios;
 }
 
+namespace {
+
+// From the costs of the input to avoidable ones.
+std::int64_t unavoidable(const Costs& costs) {
+    std::int64_t sum = costs.shift();
+    for (int r = 0; r < costs.rows(); ++r) sum += costs.base(r);
+    return sum;
+}
+
+std::int64_t avoidable_cutoff(std::optional<std::int64_t> cutoff, std::int64_t unavoidable) {
+    return cutoff ? std::clamp(*cutoff, unavoidable, unavoidable + kInfinite) - unavoidable : kInfinite;
+}
+
+}  // namespace
+
 Answer Oracle::solve(const Question& question, Control& control) {
+    const int depth = std::clamp(question.max_depth, 0, kDeepest);
+    if (question.max_splits && *question.max_splits < BudgetSearch::most_splits(depth, rows()))
+        return solve_within_budget(question, control);
     const Known& known = register_costs(question);
     const Costs& costs = *known.costs;
     const std::vector<Ratio> ratios = ratios_to(known);
@@ -52,24 +71,87 @@ Answer Oracle::solve(const Question& question, Control& control) {
     const SearchContext context{instance, techniques_, cache_, known.number, ratios, control, matrix_bytes_};
     Search search(context);
 
-    std::int64_t unavoidable = costs.shift();
-    for (int r = 0; r < rows(); ++r) unavoidable += costs.base(r);
-    const int depth = std::clamp(question.max_depth, 0, kDeepest);
-    const std::int64_t cutoff =
-        question.cutoff ? std::clamp(*question.cutoff, unavoidable - 1, unavoidable + kInfinite - 1) - unavoidable
-                        : kInfinite;
-
     Answer answer;
     Preorder preorder;
-    answer.bound = search.solve(depth, cutoff, jobs_, preorder) + unavoidable;
+    const std::int64_t base = unavoidable(costs);
+    control.offset = base;
+    answer.bound = search.solve(depth, avoidable_cutoff(question.cutoff, base), jobs_, preorder) + base;
     answer.proven = control.reason() == StopReason::none;
     if (!preorder.empty()) {
         if (!search.expand(depth, preorder)) throw std::logic_error("a found tree could not be worked out");
         answer.tree = build_tree(costs, preorder, answer.cost);
-        answer.cost += costs.shift();
         if (answer.proven && answer.cost != answer.bound) throw std::logic_error("a tree does not cost what was found");
     }
     return answer;
+}
+
+std::vector<Answer> Oracle::solve_budgets(const Question& question, const std::vector<std::int64_t>& cutoffs,
+                                          Control& control) {
+    Question without = question;
+    without.split_cost = 0;
+    const Known& known = register_costs(without);
+    const Costs& costs = *known.costs;
+    const std::vector<Ratio> ratios = ratios_to(known);
+    const Instance instance(problem_, costs);
+    const SearchContext context{instance, techniques_, cache_, known.number, ratios, control, matrix_bytes_};
+    BudgetSearch search(context);
+
+    const int depth = std::clamp(question.max_depth, 0, kDeepest), asked = std::max(question.max_splits.value_or(0), 0);
+    const int most = BudgetSearch::most_splits(depth, std::min(asked, std::max(rows() - 1, 0)));
+    const std::int64_t base = unavoidable(costs);
+    control.offset = base;
+    BudgetValues limits;
+    for (int m = 0; m <= most; ++m)
+        limits.push_back(avoidable_cutoff(cutoffs.empty() ? std::nullopt : std::optional(cutoffs[m]), base));
+    // Larger budgets than the depth can use are the same question, with the weakest of their cutoffs.
+    for (int m = most + 1; m <= asked && !cutoffs.empty(); ++m)
+        limits[most] = std::max(limits[most], avoidable_cutoff(cutoffs[m], base));
+
+    std::vector<Preorder> trees;
+    const BudgetValues values = search.solve(depth, limits, trees);
+    std::vector<Answer> answers(asked + 1);
+    for (int m = 0; m <= asked; ++m) {
+        Answer& answer = answers[m];
+        const int used = std::min(m, most);
+        answer.proven = control.reason() == StopReason::none;
+        answer.bound = values[used] + base;
+        if (trees[used].empty()) continue;
+        if (m <= most && !search.expand(depth, trees[m])) throw std::logic_error("a found tree could not be worked out");
+        answer.tree = build_tree(costs, trees[used], answer.cost);
+        if (answer.proven && answer.cost != answer.bound) throw std::logic_error("a tree does not cost what was found");
+        if (!cutoffs.empty() && answer.cost >= cutoffs[m]) answer.tree.clear();
+    }
+    return answers;
+}
+
+// The budgets one by one, each with its own split costs; the cheapest wins, the smaller one among equals.
+Answer Oracle::solve_within_budget(const Question& question, Control& control) {
+    const int most = std::max(*question.max_splits, 0);
+    const auto penalty = [&](int m) { return m * question.split_cost; };
+    std::vector<std::int64_t> cutoffs;
+    for (int m = 0; m <= most; ++m) {
+        // Without split costs only the largest budget matters.
+        const bool live = question.split_cost > 0 || m == most;
+        cutoffs.push_back(!live ? std::numeric_limits<std::int64_t>::min()
+                          : question.cutoff ? *question.cutoff - penalty(m) : std::numeric_limits<std::int64_t>::max());
+    }
+    const std::vector<Answer> answers = solve_budgets(question, cutoffs, control);
+    Answer best;
+    best.bound = std::numeric_limits<std::int64_t>::max();
+    best.proven = control.reason() == StopReason::none;
+    for (int m = 0; m <= most; ++m) {
+        if (question.split_cost == 0 && m < most) continue;
+        const Answer& answer = answers[m];
+        best.bound = std::min(best.bound, answer.bound + penalty(m));
+        if (answer.tree.empty()) continue;
+        const auto splits = std::count_if(answer.tree.begin(), answer.tree.end(), [](const TreeNode& n) { return n.feature >= 0; });
+        const std::int64_t cost = answer.cost + splits * question.split_cost;
+        if (best.tree.empty() || cost < best.cost) {
+            best.tree = answer.tree;
+            best.cost = cost;
+        }
+    }
+    return best;
 }
 
 // Adds labels, and counts the cost again from the rows.
@@ -104,6 +186,7 @@ Tree Oracle::build_tree(const Costs& costs, const Preorder& preorder, std::int64
     std::vector<int> rows(problem_.rows());
     std::iota(rows.begin(), rows.end(), 0);
     build(build, std::move(rows));
+    cost += costs.shift();
     return tree;
 }
 

@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "budget_search.hpp"
 #include "cache.hpp"
 #include "control.hpp"
 #include "costs.hpp"
@@ -30,6 +31,7 @@ struct Question {
     int max_depth = 0;
     std::int64_t min_leaf_weight = 0;
     std::optional<std::int64_t> cutoff; // only trees that cost less are wanted
+    std::optional<int> max_splits;
 };
 
 struct Answer {
@@ -49,12 +51,18 @@ public:
 
     Answer solve(const Question& question, Control& control);
 
+    // One answer per split budget 0 .. max_splits, split costs not included. Of the question, split_cost and cutoff are
+    // not read; `cutoffs` has one per budget, or is empty.
+    std::vector<Answer> solve_budgets(const Question& question, const std::vector<std::int64_t>& cutoffs,
+                                      Control& control);
+
 private:
     struct Known {
         int number;
         std::unique_ptr<Costs> costs;
     };
 
+    Answer solve_within_budget(const Question& question, Control& control);
     const Known& register_costs(const Question& question);
     std::vector<Ratio> ratios_to(const Known& known) const;
     Tree build_tree(const Costs& costs, const Preorder& preorder, std::int64_t& cost) const;

@@ -52,20 +52,17 @@ void run_watched(Control& control, const Cache& cache, nb::object callback, Work
         }
         if (raised) continue;
         try {
-            if (PyErr_CheckSignals() != 0) {
-                if (!PyErr_ExceptionMatches(PyExc_KeyboardInterrupt)) throw nb::python_error();
-                PyErr_Clear();  // Ctrl-C ends the search, not the program: the best tree so far is returned
-                control.interrupt();
-            }
+            if (PyErr_CheckSignals() != 0) throw nb::python_error();
             if (!callback.is_none()) {
-                const std::int64_t incumbent = control.incumbent;
-                const nb::object best = incumbent == std::numeric_limits<std::int64_t>::max() ? nb::none() : nb::cast(incumbent);
-                const nb::object answer = callback(control.elapsed(), best, control.bound.load(), control.nodes.load(),
-                                                   control.depth_two.load(), cache.entries());
+                const std::int64_t incumbent = control.incumbent, offset = control.offset;
+                const nb::object best = incumbent == Control::kNoIncumbent ? nb::none() : nb::cast(incumbent + offset);
+                const nb::object answer = callback(control.elapsed(), best, control.bound.load() + offset,
+                                                   control.nodes.load(), control.depth_two.load(), cache.entries());
                 if (nb::cast<bool>(nb::bool_(answer))) control.interrupt();
             }
-        } catch (...) {
-            raised = std::current_exception();
+        } catch (const nb::python_error& error) {
+            // Ctrl-C ends the search, not the program: the best tree so far is returned.
+            if (!error.matches(PyExc_KeyboardInterrupt)) raised = std::current_exception();
             control.interrupt();
         }
     }
@@ -129,16 +126,36 @@ void bind_oracle(nb::module_& module) {
         .def(
             "solve",
             [](Oracle& self, Matrix costs, std::int64_t split_cost, int max_depth, std::int64_t min_leaf_weight,
-               std::optional<std::int64_t> cutoff, std::optional<double> time_limit, nb::object callback) {
+               std::optional<std::int64_t> cutoff, std::optional<int> max_splits, std::optional<double> time_limit,
+               nb::object callback) {
                 Control control(time_limit.value_or(std::numeric_limits<double>::infinity()));
                 const Question question{costs.data(), static_cast<int>(costs.shape(1)), split_cost, max_depth,
-                                        min_leaf_weight, cutoff};
+                                        min_leaf_weight, cutoff, max_splits};
                 Answer answer;
                 run_watched(control, self.cache(), callback, [&] { answer = self.solve(question, control); });
                 return nb::make_tuple(tree_to_python(answer.tree), answer.cost, answer.bound, answer.proven,
                                       name(control.reason()), stats_of(control, self));
             },
-            "costs"_a, "split_cost"_a, "max_depth"_a, "min_leaf_weight"_a, "cutoff"_a.none(), "time_limit"_a.none(),
+            "costs"_a, "split_cost"_a, "max_depth"_a, "min_leaf_weight"_a, "cutoff"_a.none(), "max_splits"_a.none(),
+            "time_limit"_a.none(), "callback"_a.none())
+        .def(
+            "solve_budgets",
+            [](Oracle& self, Matrix costs, int max_depth, int max_splits, std::int64_t min_leaf_weight,
+               std::optional<Vector> cutoffs, std::optional<double> time_limit, nb::object callback) {
+                Control control(time_limit.value_or(std::numeric_limits<double>::infinity()));
+                const Question question{costs.data(), static_cast<int>(costs.shape(1)), 0, max_depth,
+                                        min_leaf_weight, std::nullopt, max_splits};
+                std::vector<std::int64_t> limits;
+                if (cutoffs) limits.assign(cutoffs->data(), cutoffs->data() + cutoffs->shape(0));
+                std::vector<Answer> answers;
+                run_watched(control, self.cache(), callback,
+                            [&] { answers = self.solve_budgets(question, limits, control); });
+                nb::list out;
+                for (const Answer& answer : answers)
+                    out.append(nb::make_tuple(tree_to_python(answer.tree), answer.cost, answer.bound, answer.proven));
+                return nb::make_tuple(out, name(control.reason()), stats_of(control, self));
+            },
+            "costs"_a, "max_depth"_a, "max_splits"_a, "min_leaf_weight"_a, "cutoffs"_a.none(), "time_limit"_a.none(),
             "callback"_a.none());
 }
 

@@ -200,14 +200,18 @@ void Search::learn(int l, int f, const Attempt& result) {
     if (result.inside <= 0 && result.outside <= 0) return;
     Level& at = level(l);
     const Node& node = at.node;
-    node.overlaps(context_.instance, f, at.overlap);
+    const std::vector<std::int64_t>* overlap = at.open ? depth_two_.overlaps(f) : nullptr;
+    if (!overlap) {
+        node.overlaps(context_.instance, f, at.overlap);
+        overlap = &at.overlap;
+    }
     const std::int64_t inside = node.inside(f).swing, outside = node.total().swing - inside;
     const auto combine = [&](std::int64_t a, std::int64_t b) {
         a = std::max<std::int64_t>(a, 0), b = std::max<std::int64_t>(b, 0);
         return split_cost_ == 0 ? a + b : std::max(a, b);
     };
     for (int j = 0; j < node.features(); ++j) {
-        const std::int64_t both = at.overlap[j], only_j = node.inside(j).swing - both;
+        const std::int64_t both = (*overlap)[j], only_j = node.inside(j).swing - both;
         at.inside_bound[j] = std::max(at.inside_bound[j], combine(result.inside - (inside - both), result.outside - (outside - only_j)));
         at.outside_bound[j] = std::max(at.outside_bound[j], combine(result.inside - both, result.outside - only_j));
     }
@@ -219,7 +223,7 @@ class Search::RootLoop {
 public:
     RootLoop(Search& first, int depth, std::int64_t limit, std::int64_t fallback)
         : first_(first), root_(first.level(0)), control_(first.context_.control), depth_(depth), limit_(limit),
-          unsolved_(fallback) {}
+          unsolved_(fallback), done_(root_.order.size()) {}
 
     // Returns a lower bound; if a tree below the limit was found, `value` and `tree` are it.
     std::int64_t run(int jobs, std::int64_t& value, Preorder& tree) {
@@ -260,10 +264,12 @@ private:
     void work(Search& search) {
         Preorder candidate;
         std::unique_lock guard(lock_);
+        report();
         while (next_ < size() && !control_.stopped()) {
             const int i = next_++, f = root_.order[i];
             if (bound(f) >= cutoff(i)) {
                 unsolved_ = std::min(unsolved_, bound(f));
+                done_[i] = true;
                 continue;
             }
             const Attempt known = first_.bounds(0, f);
@@ -280,8 +286,17 @@ private:
                 tree_ = candidate;
                 control_.incumbent = value;
             }
+            done_[i] = true;
             first_.learn(0, f, result);
+            report();
         }
+    }
+
+    void report() {
+        std::int64_t bound_now = std::min(unsolved_, limit_);
+        for (int i = 0; i < size(); ++i)
+            if (!done_[i]) bound_now = std::min(bound_now, bound(root_.order[i]));
+        control_.bound = bound_now;
     }
 
     Search& first_;
@@ -291,6 +306,7 @@ private:
     std::mutex lock_;
     int next_ = 0, best_ = -1;
     std::int64_t limit_, unsolved_;
+    std::vector<bool> done_;    // bounds of the others are not in unsolved_ yet
     Preorder tree_;
     std::exception_ptr error_;
 };
@@ -360,21 +376,13 @@ bool Search::expand(int depth, bool known_only, Preorder& tree) {
 // Reads one tree from `code` and writes it without stand-ins; the rows are those of the node at level l.
 bool Search::expand_at(int l, int depth, const int*& code, bool known_only, Preorder& out) {
     Level& at = level(l);
-    const auto local = [&](int feature) {
-        int low = 0, high = at.node.features();
-        while (low < high) {
-            const int middle = (low + high) / 2;
-            (at.node.feature(middle) < feature ? low : high) = at.node.feature(middle) < feature ? middle + 1 : middle;
-        }
-        return low;
-    };
     const int root = *code++;
     if (root == kLeaf || (root == kDepthTwo && known_only)) {
         out.push_back(root);
         return true;
     }
     if (root >= 0) {
-        const int f = local(root);
+        const int f = local_feature(at.node, root);
         out.push_back(root);
         for (const bool inside : {true, false}) {
             make_child(l, f, inside);
@@ -391,47 +399,19 @@ bool Search::expand_at(int l, int depth, const int*& code, bool known_only, Preo
             tree.assign(1, known->root);
         } else {
             rank_features(l, depth);
-            const int f = local(known->root);
+            const int f = local_feature(at.node, known->root);
             attempt(l, depth, f, bounds(l, f), known->value - at.node.total().base + 1, tree);
         }
         if (context_.control.stopped() || tree.empty()) return false;
     } else {
-        tree = depth_two_tree(l, depth);
+        const DepthTwoValues values = depth_two_.solve(at.node, at.sides);
+        int splits = 0;
+        for (int m = 1; m <= (depth == 1 ? 1 : 3); ++m)
+            if (values[m] + m * split_cost_ < values[splits] + splits * split_cost_) splits = m;
+        tree = best_small_tree(context_.instance, depth_two_, at.node, splits);
     }
     const int* inner = tree.data();
     return expand_at(l, depth, inner, known_only, out);
-}
-
-// The best tree of at most two levels, with as few splits as that takes.
-Preorder Search::depth_two_tree(int l, int depth) {
-    Level& at = level(l);
-    const DepthTwoValues values = depth_two_.solve(at.node, at.sides);
-    const SideValues& s = at.sides;
-    int splits = 0;
-    for (int m = 1; m <= (depth == 1 ? 1 : 3); ++m)
-        if (values[m] + m * split_cost_ < values[splits] + splits * split_cost_) splits = m;
-    if (splits == 0) return {kLeaf};
-    for (int f = 0; f < at.node.features(); ++f) {
-        for (const bool split_inside : {false, true}) {
-            for (const bool split_outside : {false, true}) {
-                const std::int64_t inside = split_inside ? s.inside_best[f] : s.inside_leaf[f];
-                const std::int64_t outside = split_outside ? s.outside_best[f] : s.outside_leaf[f];
-                if (1 + split_inside + split_outside != splits || inside + outside != values[splits]) continue;
-                Preorder tree{at.node.feature(f)};
-                for (const bool side : {true, false}) {
-                    if (!(side ? split_inside : split_outside)) {
-                        tree.push_back(kLeaf);
-                        continue;
-                    }
-                    make_child(l, f, side);
-                    const Preorder stump = depth_two_tree(l + 1, 1);
-                    tree.insert(tree.end(), stump.begin(), stump.end());
-                }
-                return tree;
-            }
-        }
-    }
-    throw std::logic_error("no tree has the cost that was found");
 }
 
 }  // namespace goct

@@ -11,6 +11,7 @@
 #include "costs.hpp"
 #include "depth_two.hpp"
 #include "node.hpp"
+#include "preorder.hpp"
 
 namespace goct {
 
@@ -25,10 +26,6 @@ struct Techniques {
     bool cutoffs = true;        // a child need not beat what its sibling leaves
     bool first_pass = true;     // search narrow before searching wide
 };
-
-// A tree in preorder: a feature of the problem, then the tree inside it, then the one outside; or kLeaf, or one of the
-// stand-ins kDepthTwo and kKnown for a tree whose cost is known and which is worked out when it is wanted.
-using Preorder = std::vector<int>;
 
 // What all threads of a call share.
 struct SearchContext {
@@ -86,7 +83,6 @@ private:
     void learn(int l, int f, const Attempt& result);
     bool expand_known(int depth, Preorder& tree);
     bool expand(int depth, bool known_only, Preorder& tree);
-    Preorder depth_two_tree(int l, int depth);
     bool expand_at(int l, int depth, const int*& code, bool known_only, Preorder& out);
 
     SearchContext context_;

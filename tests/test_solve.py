@@ -64,7 +64,7 @@ def test_two_classes(seed, engine) -> None:
     metrics += [0.25 * Accuracy() + 0.75 * Specificity() - 0.1 * Recall()]  # type: ignore[list-item]
     metric = metrics[seed % len(metrics)]
     penalty = PENALTIES[seed % 5 % 4]
-    max_splits = [None, 1, 2][seed % 7 % 3] if engine == "mip" else None
+    max_splits = [None, 1, 2][seed % 7 % 3]
     n_pos, n_neg = problem.n_pos, problem.n_neg
 
     solution = solve(
@@ -252,10 +252,8 @@ GOOD = Problem.from_arrays([[0], [1]], [0, 1])
         ({"metric": "acuracy"}, ValueError, "did you mean 'accuracy'"),
         ({"metric": 3}, TypeError, "metric"),
         ({"metric": "f1", "engine": "mip"}, ValueError, "'f1' is fractional"),
-        ({"metric": "f1", "split_penalty": 0.1}, ValueError, "split_penalty only with linear"),
         ({"metric": "gmean"}, ValueError, "cannot maximise 'gmean', which is monotone"),
         ({"metric": 0.5 * F1() + 0.5 * Accuracy()}, ValueError, "cannot maximise"),
-        ({"engine": "search", "max_splits": 1}, ValueError, "max_splits"),
         ({"engine": "search", "node_limit": 1}, ValueError, "node_limit"),
         ({"n_jobs": 0}, ValueError, "n_jobs"),
         ({"metric": "instance_cost"}, ValueError, "costs"),

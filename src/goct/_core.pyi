@@ -24,6 +24,17 @@ class Oracle:
         max_depth: int,
         min_leaf_weight: int,
         cutoff: int | None,
+        max_splits: int | None,
         time_limit: float | None,
         callback: Callable[..., bool] | None,
     ) -> tuple[Any, int, int, bool, str, dict[str, Any]]: ...
+    def solve_budgets(
+        self,
+        costs: NDArray[np.int64],
+        max_depth: int,
+        max_splits: int,
+        min_leaf_weight: int,
+        cutoffs: NDArray[np.int64] | None,
+        time_limit: float | None,
+        callback: Callable[..., bool] | None,
+    ) -> tuple[list[tuple[Any, int, int, bool]], str, dict[str, Any]]: ...

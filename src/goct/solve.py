@@ -100,7 +100,7 @@ def solve(
 
     run: Callable[..., Solution]
     if engine == "auto":
-        engine = "search" if max_splits is None and node_limit is None else "mip"
+        engine = "search" if node_limit is None else "mip"
     if engine == "mip":
         from goct.mip import solve_mip as run  # loads the solver, which takes a moment
     else:

@@ -65,6 +65,34 @@ def test_every_metric_without_penalty(seed) -> None:
         assert solution.tree.depth <= depth
 
 
+@pytest.mark.parametrize("seed", SEEDS)
+def test_every_metric_with_penalties_and_budgets(seed) -> None:
+    X, y, weights, depth = random_problem(seed)
+    problem = Problem.from_arrays(X, y, sample_weight=weights)
+    points = achievable(X, y, depth, weights)
+    n_pos, n_neg = problem.n_pos, problem.n_neg
+    for i, metric in enumerate(METRICS_OF_TWO_CLASSES):
+        penalty = [Fraction(1, 10**9), Fraction(1, 100), Fraction(1, 20), 0, 3][(seed + i) % 5]
+        max_splits = [None, 1, 2, 4][(seed + i) % 4]
+        solution = solve(
+            problem,
+            metric,
+            depth,
+            split_penalty=penalty,
+            max_splits=max_splits,
+            engine="search",
+        )
+        expected = best(
+            points,
+            lambda tp, tn, m=metric: m.value(Confusion(tp, n_neg - tn, n_pos - tp, tn)),
+            split_penalty=penalty,
+            max_splits=max_splits,
+        )
+        assert solution.objective == expected, metric.name
+        assert solution.status is Status.OPTIMAL
+        assert max_splits is None or solution.tree.splits <= max_splits
+
+
 def test_labels_may_be_in_any_order() -> None:
     X, y, _, _ = random_problem(1)
     points = achievable(X, ~y, 2)

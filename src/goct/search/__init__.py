@@ -1,6 +1,19 @@
 """The exact search engine: a linear oracle in C++ and the maximisers built on it."""
 
 from goct.search.engine import solve_search
-from goct.search.oracle import LinearOracle, OracleResult
+from goct.search.oracle import (
+    TECHNIQUES,
+    LinearOracle,
+    OracleProgress,
+    OracleResult,
+    OracleStatus,
+)
 
-__all__ = ["LinearOracle", "OracleResult", "solve_search"]
+__all__ = [
+    "TECHNIQUES",
+    "LinearOracle",
+    "OracleProgress",
+    "OracleResult",
+    "OracleStatus",
+    "solve_search",
+]

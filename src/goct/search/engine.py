@@ -59,11 +59,6 @@ def solve_search(
             f"the search engine cannot maximise {metric.name!r}, which is {metric.shape.value}; "
             "it maximises metrics that are linear, fractional or quasiconvex"
         )
-    if max_splits is not None or (split_penalty and not isinstance(metric, LinearMetric)):
-        raise ValueError(
-            "the search engine takes no max_splits yet, and a split_penalty only with linear "
-            "metrics; engine='mip' takes both, for linear metrics"
-        )
     if limits.nodes is not None:
         raise ValueError("the search engine takes no node_limit; use time_limit, or engine='mip'")
     oracle = LinearOracle(problem.X, n_jobs=n_jobs, memory_limit=memory_limit)

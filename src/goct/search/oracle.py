@@ -1,164 +1,292 @@
-"""The linear oracle: the only door to the compiled search."""
+"""The exact linear oracle: the only door to the search core."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from enum import Enum
+from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from goct import _core
-from goct._validation import check_count
 from goct.solution import Limit
-from goct.tree import Leaf, Node, Split
 
-TECHNIQUES = (
-    "reduce",
-    "order",
-    "similarity",
-    "inheritance",
-    "cache",
-    "transfer",
-    "cutoffs",
-    "first_pass",
-)
-"""What can be switched off, to measure what it gains; none of it changes the result."""
+TreeTuple: TypeAlias = "int | tuple[int, TreeTuple, TreeTuple]"
+"""A tree: a class label, or (feature, tree where the feature is 0, tree where it is 1)."""
 
-OracleCallback: TypeAlias = Callable[[int, int], bool]
-"""Is told the proven lower bound and the number of nodes; the search stops if it returns True."""
+TECHNIQUES: Mapping[str, str] = {
+    "reduce": "drop features that split a node as another one does",
+    "order": "try the features with the best depth-two trees first",
+    "similarity": "a solved side of a split bounds the sides of the other splits",
+    "inheritance": "a searched node leaves bounds to similar nodes elsewhere",
+    "cache": "remember solved row sets",
+    "transfer": "carry bounds over from calls with other costs",
+    "cutoffs": "a child need not beat what its sibling leaves",
+    "first_pass": "look for a good tree before proving",
+}
+"""What can be switched off for an ablation. No switch changes what is found, only how fast."""
+
+_LARGEST = 2**63 - 1
 
 
-@dataclass(frozen=True)
+class OracleStatus(Enum):
+    """What a result claims."""
+
+    OPTIMAL = "optimal"
+    """The tree is proven to be the cheapest."""
+    CUTOFF = "cutoff"
+    """It is proven that no tree costs less than the cutoff."""
+    STOPPED = "stopped"
+    """The search was stopped; the tree is the best so far, the bound is proven."""
+
+
+@dataclass(frozen=True, slots=True)
+class OracleProgress:
+    """A look at a running search."""
+
+    elapsed: float
+    cost: int | None
+    """Cost of the best tree so far; None if there is none yet."""
+    bound: int
+    nodes: int
+    depth_two: int
+    cache_entries: int
+
+
+@dataclass(frozen=True, slots=True)
 class OracleResult:
-    """The answer of the oracle.
+    """The answer to one question.
 
     Attributes
     ----------
     tree
-        The cheapest tree below the cutoff; None if there is none, or if none
-        was found before the oracle was stopped.
+        The best tree found; None if none was found below the cutoff.
     cost
-        Its cost; None without a tree.
+        Its cost, counted from the rows; None without a tree.
     bound
-        A proven bound: no tree costs less. If the oracle was not stopped, it is
-        the cost of the tree or, without one, at least the cutoff.
-    limit
-        Why the oracle stopped before it was done, if it did.
+        Proven: no tree costs less. Equal to `cost` if the status is OPTIMAL, and at least the
+        cutoff if it is CUTOFF.
+    status, limit
+        What is claimed, and why the search ended early if it did.
     stats
-        Counts of the search.
+        Counters of the search: seconds, nodes, depth_two, cache_entries, cache_bytes.
     """
 
-    tree: Node | None
+    tree: TreeTuple | None
     cost: int | None
     bound: int
+    status: OracleStatus
     limit: Limit
-    stats: dict[str, Any] = field(default_factory=dict)
+    stats: dict[str, float | int] = field(repr=False)
 
 
 class LinearOracle:
-    """Finds trees of least cost, where every row has a cost for each class.
+    """Finds the decision tree of least total cost, for any costs on the same rows.
 
-    It keeps its cache between calls: what is proven under some costs bounds
-    what is possible under others.
+    The oracle lives across calls: data, solved row sets and lower bounds stay, also when the costs
+    change.
 
     Parameters
     ----------
     X
-        Distinct 0/1 rows, shape (rows, features), C-contiguous bytes.
-    n_jobs
-        The number of threads. The result does not depend on it.
+        Matrix of 0 and 1; every row a different one for full speed (merge equal rows by adding up
+        their costs).
+    weights
+        Non-negative integers, one per row, that `min_leaf_weight` counts; ones by default.
     memory_limit
-        How many bytes the cache and the tables of counts may take.
+        Bytes for remembered results and for pair counts. The packed rows themselves come on top.
+    n_jobs
+        Threads. The result does not depend on it.
     techniques
-        Switches techniques off, by name; see :data:`TECHNIQUES`.
+        Switches by name, see `TECHNIQUES`; all on by default.
+
+    Notes
+    -----
+    Row sets are told apart by 128-bit random keys. Two of them are mistaken for each other with
+    probability 2^-128, so below 2^-48 for a search that compares 2^40 sets with each other. Each
+    returned tree's cost is counted again from the rows.
     """
 
     def __init__(
         self,
-        X: NDArray[np.uint8],
+        X: ArrayLike,
+        weights: ArrayLike | None = None,
         *,
-        n_jobs: int = 1,
         memory_limit: int = 1 << 30,
+        n_jobs: int = 1,
         techniques: Mapping[str, bool] | None = None,
     ) -> None:
-        n_jobs = check_count(n_jobs, "n_jobs", minimum=1)
-        memory_limit = check_count(memory_limit, "memory_limit", minimum=1 << 20)
-        switches = dict(techniques or {})
-        for name in switches:
-            if name not in TECHNIQUES:
-                raise ValueError(f"unknown technique {name!r}; there are {', '.join(TECHNIQUES)}")
-        self._core = _core.Oracle(X, None, memory_limit, n_jobs, switches)
-        self._n_rows = len(X)
+        cells = np.asarray(X)
+        if cells.ndim != 2:
+            raise ValueError("X must have two dimensions")
+        if cells.size and not np.isin(cells, (0, 1)).all():
+            raise ValueError("X must hold zeros and ones only")
+        self._rows, self._features = (int(size) for size in cells.shape)
+        if self._rows == 0:
+            raise ValueError("X must have at least one row")
+        row_weights = None
+        if weights is not None:
+            row_weights = _integers(weights, "weights")
+            if row_weights.shape != (self._rows,) or (row_weights < 0).any():
+                raise ValueError("weights must be one non-negative integer per row")
+        if n_jobs < 1:
+            raise ValueError("n_jobs must be at least 1")
+        if memory_limit < 0:
+            raise ValueError("memory_limit must not be negative")
+        self._core = _core.Oracle(
+            np.ascontiguousarray(cells, dtype=np.uint8),
+            row_weights,
+            memory_limit,
+            n_jobs,
+            dict(techniques or {}),
+        )
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return self._rows
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return self._features
 
     def solve(
         self,
-        costs: NDArray[np.int64],
-        max_depth: int,
+        costs: ArrayLike,
         *,
+        max_depth: int,
         split_cost: int = 0,
         max_splits: int | None = None,
+        min_leaf_weight: int = 0,
         cutoff: int | None = None,
         time_limit: float | None = None,
-        callback: OracleCallback | None = None,
+        callback: Callable[[OracleProgress], bool | None] | None = None,
     ) -> OracleResult:
-        """Find the cheapest tree, or prove that none is below a cutoff.
+        """Find the cheapest tree.
+
+        Ctrl-C, the callback and the time limit stop the search within a fraction of a second; the
+        best tree so far is returned, and `limit` says why.
 
         Parameters
         ----------
         costs
-            The cost of predicting each class in each row, shape (rows,
-            classes), of either sign.
+            Integer matrix, one row per row of X and one column per class: the cost of predicting
+            the class there. Any sign.
         max_depth
-            The largest depth.
+            Largest number of splits on a path.
         split_cost
-            The cost of every split; not negative.
+            Cost of each split, not negative.
         max_splits
-            The largest number of splits; no limit if None.
+            Largest number of splits; no limit by default.
+        min_leaf_weight
+            Least weight of the rows of a leaf. A tree without splits is always allowed.
         cutoff
-            Only trees that cost less are of interest.
+            Only trees that cost less are wanted.
         time_limit
-            Seconds after which the search stops.
+            Seconds.
         callback
-            Called about twenty times a second.
+            Called about twenty times per second while the search runs; stops it by returning True.
 
         Raises
         ------
         OverflowError
-            If sums of costs could leave 60 bits.
+            If sums of costs do not fit 60 bits.
         """
-        if costs.ndim != 2 or len(costs) != self._n_rows or costs.shape[1] == 0:
-            raise ValueError(f"costs must have {self._n_rows} rows, got shape {costs.shape}")
-
-        if max_splits is not None:
-            raise NotImplementedError("the oracle does not limit the number of splits yet")
-
-        def watch(_elapsed: float, _best: int | None, bound: int, nodes: int, *_: int) -> bool:
-            assert callback is not None
-            return callback(bound, nodes)
-
-        tree, cost, bound, is_proven, reason, stats = self._core.solve(
-            np.ascontiguousarray(costs, dtype=np.int64),
-            split_cost,
-            max_depth,
-            0,
-            cutoff,
+        matrix = self._costs(costs)
+        tree, cost, bound, proven, reason, stats = self._core.solve(
+            matrix,
+            _non_negative(split_cost, "split_cost"),
+            _non_negative(max_depth, "max_depth", 10**6),
+            _non_negative(min_leaf_weight, "min_leaf_weight"),
+            None if cutoff is None else max(-_LARGEST, min(int(cutoff), _LARGEST)),
+            None if max_splits is None else _non_negative(max_splits, "max_splits", 10**6),
             time_limit,
-            None if callback is None else watch,
+            _adapt(callback),
         )
-        return OracleResult(
-            tree=None if tree is None else _node(tree),
-            cost=None if tree is None else cost,
-            bound=bound,
-            limit=Limit.NONE if is_proven else Limit(reason),
-            stats=stats,
+        return _result(tree, cost, bound, proven, reason, stats)
+
+    def solve_budgets(
+        self,
+        costs: ArrayLike,
+        *,
+        max_depth: int,
+        max_splits: int,
+        min_leaf_weight: int = 0,
+        cutoffs: Sequence[int] | None = None,
+        time_limit: float | None = None,
+        callback: Callable[[OracleProgress], bool | None] | None = None,
+    ) -> list[OracleResult]:
+        """Find the cheapest tree for every split budget 0, 1, ..., `max_splits` in one search.
+
+        The costs are those of the leaves; a price per split is the caller's, who may put it into
+        `cutoffs`, one per budget: only trees below it are wanted, and a very low one switches the
+        budget off. The other parameters are those of `solve`.
+        """
+        matrix = self._costs(costs)
+        most = _non_negative(max_splits, "max_splits", 10**6)
+        limits = None
+        if cutoffs is not None:
+            limits = np.array(
+                [max(-_LARGEST, min(int(c), _LARGEST)) for c in cutoffs], dtype=np.int64
+            )
+            if limits.shape != (most + 1,):
+                raise ValueError("cutoffs must have one entry per budget 0 .. max_splits")
+        answers, reason, stats = self._core.solve_budgets(
+            matrix,
+            _non_negative(max_depth, "max_depth", 10**6),
+            most,
+            _non_negative(min_leaf_weight, "min_leaf_weight"),
+            limits,
+            time_limit,
+            _adapt(callback),
         )
+        return [_result(*answer, reason, stats) for answer in answers]
+
+    def _costs(self, costs: ArrayLike) -> NDArray[np.int64]:
+        matrix = _integers(costs, "costs")
+        if matrix.ndim != 2 or len(matrix) != self._rows or matrix.shape[1] == 0:
+            raise ValueError(
+                "costs must be a matrix with one row per row of X and at least one class"
+            )
+        return matrix
 
 
-def _node(tree: Any) -> Node:
-    """Build a node from a label, or from a feature and two trees."""
-    if isinstance(tree, int):
-        return Leaf(tree)
-    feature, left, right = tree
-    return Split(feature, _node(left), _node(right))
+def _integers(values: ArrayLike, name: str) -> NDArray[np.int64]:
+    array = np.asarray(values)
+    if array.dtype == object:
+        if any(abs(int(v)) > _LARGEST for v in array.flat):
+            raise OverflowError(f"{name} do not fit 64 bits")
+    elif not np.issubdtype(array.dtype, np.integer) and array.dtype != bool:
+        raise TypeError(f"{name} must be integers")
+    if array.dtype == np.uint64 and array.size and int(array.max()) > _LARGEST:
+        raise OverflowError(f"{name} do not fit 64 bits")
+    return np.ascontiguousarray(array, dtype=np.int64)
+
+
+def _non_negative(value: int, name: str, most: int = _LARGEST) -> int:
+    number = int(value)
+    if number < 0 or number != value:
+        raise ValueError(f"{name} must be a non-negative integer")
+    return min(number, most)
+
+
+def _adapt(callback: Callable[[OracleProgress], bool | None] | None) -> Callable[..., bool] | None:
+    return None if callback is None else lambda *progress: bool(callback(OracleProgress(*progress)))
+
+
+def _result(
+    tree: TreeTuple | None,
+    cost: int,
+    bound: int,
+    proven: bool,
+    reason: str,
+    stats: dict[str, float | int],
+) -> OracleResult:
+    if not proven:
+        status = OracleStatus.STOPPED
+    else:
+        status = OracleStatus.CUTOFF if tree is None else OracleStatus.OPTIMAL
+    return OracleResult(tree, None if tree is None else cost, bound, status, Limit(reason), stats)

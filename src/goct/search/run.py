@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 from goct.exact import Exact
 from goct.metrics import Metric
 from goct.problem import Problem
-from goct.search.oracle import LinearOracle, OracleResult
+from goct.search.oracle import LinearOracle, OracleProgress, OracleResult, TreeTuple
 from goct.solution import Callback, Limit, Limits, Progress
 from goct.tree import Leaf, Node, Split, Tree
 
@@ -81,16 +80,17 @@ class Run:
         """Return the objective of a tree."""
         return self.metric.evaluate(tree, self.problem) - self.split_penalty * tree.splits
 
-    def offer(self, node: Node) -> Tree:
+    def offer(self, found: TreeTuple) -> Tree:
         """Consider a tree over the reduced columns; return it over the original ones."""
         kept = self.problem.kept
 
-        def original(node: Node) -> Node:
-            if isinstance(node, Leaf):
-                return node
-            return Split(int(kept[node.feature]), original(node.left), original(node.right))
+        def original(node: TreeTuple) -> Node:
+            if isinstance(node, int):
+                return Leaf(node)
+            feature, left, right = node
+            return Split(int(kept[feature]), original(left), original(right))
 
-        tree = Tree(original(node), self.problem.classes, self.problem.feature_names)
+        tree = Tree(original(found), self.problem.classes, self.problem.feature_names)
         tree = tree.pruned(self.problem)
         objective = self.objective_of(tree)
         if (objective, -tree.splits) > (self.objective, -self.best.splits):
@@ -125,20 +125,20 @@ class Run:
             If the oracle had to stop before it was done.
         """
         left = self.limits.after(time.perf_counter() - self.started)
-        watch: Callable[..., Any] | None = None
+        watch: Callable[[OracleProgress], bool] | None = None
         if self.callback is not None:
             watch = self._watcher(self.callback, to_bound)
         self.calls += 1
         result = self.oracle.solve(
             costs,
-            self.max_depth,
+            max_depth=self.max_depth,
             split_cost=split_cost,
             max_splits=max_splits,
             cutoff=cutoff,
             time_limit=left.time,
             callback=watch,
         )
-        self.nodes += result.stats["nodes"]
+        self.nodes += int(result.stats["nodes"])
         if result.limit is not Limit.NONE:
             if result.tree is not None:
                 self.offer(result.tree)
@@ -147,11 +147,13 @@ class Run:
             raise StopRunError
         return result
 
-    def _watcher(self, callback: Callback, to_bound: Callable[[int], Exact]) -> Callable[..., bool]:
-        def watch(bound: int, nodes: int) -> bool:
-            self.tighten(to_bound(bound))
+    def _watcher(
+        self, callback: Callback, to_bound: Callable[[int], Exact]
+    ) -> Callable[[OracleProgress], bool]:
+        def watch(oracle: OracleProgress) -> bool:
+            self.tighten(to_bound(oracle.bound))
             elapsed = time.perf_counter() - self.started
-            progress = Progress(elapsed, self.objective, self.bound, self.nodes + nodes)
+            progress = Progress(elapsed, self.objective, self.bound, self.nodes + oracle.nodes)
             return callback(progress) is True
 
         return watch
