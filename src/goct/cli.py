@@ -34,7 +34,7 @@ def main(
 
 @app.command()
 def demo(
-    depth: Annotated[int, typer.Option(min=0, max=4, help="The depth of the tree.")] = 2,
+    depth: Annotated[int, typer.Option(min=0, max=8, help="The depth of the tree.")] = 4,
     time_limit: Annotated[float, typer.Option(min=0.1, help="Seconds at most.")] = 60.0,
 ) -> None:
     """Learn an optimal tree on a dataset that comes along, and show what is proven."""

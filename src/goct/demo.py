@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from sklearn.datasets import load_wine
+from sklearn.datasets import load_breast_cancer
 
 from goct.binarize import Binarizer
 from goct.problem import Problem
@@ -13,9 +13,9 @@ from goct.solve import solve
 
 
 def run_demo(
-    *, depth: int = 2, time_limit: float = 60.0, echo: Callable[[str], object] = print
+    *, depth: int = 4, time_limit: float = 60.0, echo: Callable[[str], object] = print
 ) -> Solution:
-    """Maximise balanced accuracy on the wine data, and show the tree and what is proven.
+    """Maximise the F1 score on the breast cancer data, and show what is proven.
 
     Parameters
     ----------
@@ -26,19 +26,19 @@ def run_demo(
     echo
         Prints a line.
     """
-    wine = load_wine()
-    names = [name.replace("_", " ") for name in wine.feature_names]
-    binarizer = Binarizer(n_thresholds=1).fit(wine.data)
+    data = load_breast_cancer()
+    binarizer = Binarizer(n_thresholds=5).fit(data.data)
     problem = Problem.from_arrays(
-        binarizer.transform(wine.data),
-        [f"cultivar {label + 1}" for label in wine.target],
-        feature_names=binarizer.get_feature_names_out(names).tolist(),
+        binarizer.transform(data.data),
+        data.target_names[data.target],
+        pos_label="malignant",
+        feature_names=binarizer.get_feature_names_out(data.feature_names).tolist(),
     )
     echo(
-        f"wine: {problem.n_samples} samples of {problem.n_classes} cultivars, "
-        f"{problem.n_features} conditions, {problem.n_rows} distinct rows"
+        f"breast cancer: {problem.n_samples} samples, {problem.n_pos} of them malignant, "
+        f"{problem.n_features} conditions"
     )
-    echo(f"maximising balanced accuracy over all trees of depth {depth} ...\n")
-    solution = solve(problem, "balanced_accuracy", max_depth=depth, time_limit=time_limit)
+    echo(f"maximising the F1 score of 'malignant' over all trees of depth {depth} ...\n")
+    solution = solve(problem, "f1", max_depth=depth, time_limit=time_limit)
     echo(solution.summary())
     return solution
