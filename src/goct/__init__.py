@@ -8,12 +8,14 @@ from goct import metrics
 from goct._core import __version__
 from goct.exact import Exact
 from goct.problem import Problem
+from goct.search.frontier import Frontier, frontier
 from goct.solution import Limit, Progress, Solution, Status
 from goct.solve import solve
 from goct.tree import Tree
 
 __all__ = [
     "Exact",
+    "Frontier",
     "Limit",
     "Problem",
     "Progress",
@@ -21,6 +23,7 @@ __all__ = [
     "Status",
     "Tree",
     "__version__",
+    "frontier",
     "metrics",
     "solve",
 ]

@@ -45,12 +45,12 @@ def maximise_fractional(
         The largest value, or `above` if it is proven that no tree is better;
         and where trees can lie.
     """
-    value = above.as_fraction()
-    numerator, denominator = metric.fraction(plane.unit * plane.n_pos, plane.unit * plane.n_neg)
+    value, unit = above.as_fraction(), plane.problem.weight_unit
+    numerator, denominator = metric.fraction(unit * plane.n_pos, unit * plane.n_neg)
     while True:
         # N - v D = perfect - alpha * FN - beta * FP
-        alpha = plane.unit * (numerator.tp - value * denominator.tp)
-        beta = plane.unit * (numerator.tn - value * denominator.tn)
+        alpha = unit * (numerator.tp - value * denominator.tp)
+        beta = unit * (numerator.tn - value * denominator.tn)
         perfect = Fraction(
             numerator.constant
             - value * denominator.constant
@@ -62,7 +62,7 @@ def maximise_fractional(
         cutoff = ceil(perfect * scale)  # integers are below `perfect * scale` if below this
         if cutoff <= 0 and alpha >= 0 and beta >= 0:
             return Exact(value), region
-        found, region = plane.ask(
+        point, region = plane.ask(
             int(alpha * scale),
             int(beta * scale),
             cutoff=cutoff,
@@ -70,6 +70,6 @@ def maximise_fractional(
             region=region,
             lift=lift,
         )
-        if found is None:
+        if point is None:
             return Exact(value), region
-        value = plane.value(found.x, found.y).as_fraction()
+        value = plane.value(*point).as_fraction()

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from goct.exact import Exact
-from goct.metrics import Confusion, Metric
+from goct.metrics import Confusion
+from goct.problem import Problem
 from goct.search.region import Region
 from goct.search.run import LARGEST_COST, TOO_FINE, Run
 from goct.tree import Tree
@@ -19,19 +20,8 @@ Coordinate: TypeAlias = int | Fraction
 Lift: TypeAlias = Callable[[Exact], Exact]
 
 
-@dataclass(frozen=True)
-class Found:
-    """A tree with its false negatives x and false positives y, in counts."""
-
-    tree: Tree
-    x: int
-    y: int
-
-
-class Plane:
-    """Linear questions about the (FN, FP) points of trees.
-
-    All numbers are counts, that is multiples of the problem's weight unit.
+class Points:
+    """The (FN, FP) points of trees on a problem with two classes, in counts.
 
     Attributes
     ----------
@@ -39,21 +29,47 @@ class Plane:
         The counts of the positive class and of the other.
     """
 
-    def __init__(self, run: Run) -> None:
-        problem = run.problem
-        self.run = run
-        self.metric: Metric = run.metric
-        self.unit = problem.weight_unit
+    def __init__(self, problem: Problem) -> None:
         assert problem.positive is not None
         assert problem.n_classes == 2
+        self.problem = problem
         self._labels = (1 - problem.positive, problem.positive)
         self._neg, self._pos = (problem.counts[:, label] for label in self._labels)
         self.n_pos, self.n_neg = int(self._pos.sum()), int(self._neg.sum())
 
+    def costs(self, a: int, b: int) -> NDArray[np.int64]:
+        """Return costs of predictions that add up to ``a * FN + b * FP``."""
+        if max(a, 0) * self.n_pos + max(b, 0) * self.n_neg >= LARGEST_COST:
+            raise ValueError(TOO_FINE)
+        negative, positive = self._labels
+        costs = np.empty((self.problem.n_rows, 2), dtype=np.int64)
+        costs[:, negative] = a * self._pos
+        costs[:, positive] = b * self._neg
+        return costs
+
+    def of(self, tree: Tree) -> tuple[int, int]:
+        """Return the point of a tree."""
+        negative, positive = self._labels
+        predicted = tree.predict_rows(self.problem)
+        x = int(self._pos[predicted == negative].sum())
+        return x, int(self._neg[predicted == positive].sum())
+
+    def confusion(self, x: Coordinate, y: Coordinate) -> Confusion:
+        """Return the confusion matrix at a point, which need not be that of a tree."""
+        unit = self.problem.weight_unit
+        return Confusion(*(unit * n for n in (self.n_pos - x, y, x, self.n_neg - y)))
+
+
+class Plane(Points):
+    """Linear questions about the points of trees, asked for the sake of a metric."""
+
+    def __init__(self, run: Run) -> None:
+        super().__init__(run.problem)
+        self.run = run
+
     def value(self, x: Coordinate, y: Coordinate) -> Exact:
         """Return the metric at a point, which need not be that of a tree."""
-        tp, fp, fn, tn = (self.unit * count for count in (self.n_pos - x, y, x, self.n_neg - y))
-        return self.metric.value(Confusion(tp, fp, fn, tn))
+        return self.run.metric.value(self.confusion(x, y))
 
     def bound(self, region: Region) -> Exact:
         """Return the largest value in a region, for a metric that is QUASICONVEX or simpler.
@@ -64,7 +80,7 @@ class Plane:
 
     def ask(
         self, a: int, b: int, *, cutoff: int, max_splits: int | None, region: Region, lift: Lift
-    ) -> tuple[Found | None, Region]:
+    ) -> tuple[tuple[int, int] | None, Region]:
         """Find the tree of least ``a * FN + b * FP`` below a cutoff.
 
         Parameters
@@ -82,30 +98,21 @@ class Plane:
 
         Returns
         -------
-        found, region
-            The tree, or None if there is none below the cutoff; and the region
-            without what is excluded now.
+        point, region
+            The point of the tree, or None if there is none below the cutoff;
+            and the region without what is excluded now.
         """
 
         def cut(least: int) -> Region:
             return region.cut(a, b, least) if a > 0 and b > 0 else region
 
-        if max(a, 0) * self.n_pos + max(b, 0) * self.n_neg >= LARGEST_COST:
-            raise ValueError(TOO_FINE)
-        negative, positive = self._labels
-        costs = np.zeros((len(self._pos), self.run.problem.n_classes), dtype=np.int64)
-        costs[:, negative] = a * self._pos
-        costs[:, positive] = b * self._neg
         result = self.run.ask(
-            costs,
+            self.costs(a, b),
             cutoff=cutoff,
             max_splits=max_splits,
             to_bound=lambda least: lift(self.bound(cut(least))),
         )
         if result.tree is None:
             return None, cut(cutoff)
-        tree = self.run.offer(result.tree)
-        predicted = tree.predict_rows(self.run.problem)
-        x = int(self._pos[predicted == negative].sum())
-        y = int(self._neg[predicted == positive].sum())
-        return Found(tree, x, y), cut(a * x + b * y)
+        x, y = self.of(self.run.offer(result.tree))
+        return (x, y), cut(a * x + b * y)

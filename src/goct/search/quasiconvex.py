@@ -32,15 +32,20 @@ def maximise_quasiconvex(
         if plane.value(*corner) <= value:
             return value, region
         left, right = _edge_at(hull, corner)
-        a, b = left[1] - right[1], right[0] - left[0]
-        a, b = a // gcd(a, b), b // gcd(a, b)
+        a, b = normal(left, right)
         cutoff = _weakest_cutoff(plane, region, value, corner, left, right, a, b)
-        found, region = plane.ask(
+        point, region = plane.ask(
             a, b, cutoff=cutoff, max_splits=max_splits, region=region, lift=lift
         )
-        if found is not None:
-            value = max(value, plane.value(found.x, found.y))
-            hull = lower_hull([*hull, (found.x, found.y)])
+        if point is not None:
+            value = max(value, plane.value(*point))
+            hull = lower_hull([*hull, point])
+
+
+def normal(left: tuple[int, int], right: tuple[int, int]) -> tuple[int, int]:
+    """Return the direction that is the same at both ends of an edge, in lowest terms."""
+    a, b = left[1] - right[1], right[0] - left[0]
+    return a // gcd(a, b), b // gcd(a, b)
 
 
 def _edge_at(hull: list[tuple[int, int]], corner: Point) -> tuple[tuple[int, int], tuple[int, int]]:

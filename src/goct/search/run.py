@@ -82,16 +82,7 @@ class Run:
 
     def offer(self, found: TreeTuple) -> Tree:
         """Consider a tree over the reduced columns; return it over the original ones."""
-        kept = self.problem.kept
-
-        def original(node: TreeTuple) -> Node:
-            if isinstance(node, int):
-                return Leaf(node)
-            feature, left, right = node
-            return Split(int(kept[feature]), original(left), original(right))
-
-        tree = Tree(original(found), self.problem.classes, self.problem.feature_names)
-        tree = tree.pruned(self.problem)
+        tree = original_tree(self.problem, found)
         objective = self.objective_of(tree)
         if (objective, -tree.splits) > (self.objective, -self.best.splits):
             self.best, self.objective = tree, objective
@@ -157,3 +148,15 @@ class Run:
             return callback(progress) is True
 
         return watch
+
+
+def original_tree(problem: Problem, found: TreeTuple) -> Tree:
+    """Return a tree of the oracle over the original columns, without useless splits."""
+
+    def build(node: TreeTuple) -> Node:
+        if isinstance(node, int):
+            return Leaf(node)
+        feature, left, right = node
+        return Split(int(problem.kept[feature]), build(left), build(right))
+
+    return Tree(build(found), problem.classes, problem.feature_names).pruned(problem)
