@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from fractions import Fraction
 
 from goct.exact import Exact
@@ -37,6 +38,7 @@ def solve_search(
     callback: Callback | None,
     n_jobs: int = 1,
     memory_limit: int = 1 << 30,
+    techniques: Mapping[str, bool] | None = None,
 ) -> Solution:
     """Maximise a metric by exact search.
 
@@ -52,6 +54,8 @@ def solve_search(
         The number of threads.
     memory_limit
         How many bytes the cache may take.
+    techniques
+        Switches techniques of the search off, see :class:`LinearOracle`.
     """
     started = time.perf_counter()
     if not can_maximise(metric):
@@ -61,7 +65,9 @@ def solve_search(
         )
     if limits.nodes is not None:
         raise ValueError("the search engine takes no node_limit; use time_limit, or engine='mip'")
-    oracle = LinearOracle(problem.X, n_jobs=n_jobs, memory_limit=memory_limit)
+    oracle = LinearOracle(
+        problem.X, n_jobs=n_jobs, memory_limit=memory_limit, techniques=techniques
+    )
     run = Run(problem, metric, max_depth, split_penalty, oracle, start, limits, callback)
     try:
         if isinstance(metric, LinearMetric):

@@ -1,0 +1,49 @@
+"""Race for F1: goct beside pystreed's `f1-score`, one thread each, proof included.
+
+    python benchmarks/race_f1.py --depths 3 4 --limit 90
+
+Label 1 is the positive class. The time is the CPU time of the fit, goct's preparation of the
+problem included, and the median of a few runs. The optima must agree.
+"""
+
+from __future__ import annotations
+
+import time
+from fractions import Fraction
+
+import numpy as np
+
+from common import PAPER, Features, Fit, Labels, Solver, installed, parser, race
+from goct import Problem, Status, solve
+
+
+def goct_solver(X: Features, y: Labels, depth: int, limit: float) -> Fit:
+    start = time.process_time()
+    problem = Problem.from_arrays(X, y, pos_label=1)
+    solution = solve(problem, "f1", depth, engine="search", time_limit=limit)
+    seconds = time.process_time() - start
+    return Fit(seconds, solution.value.as_fraction(), solution.status is Status.OPTIMAL)
+
+
+def streed_solver() -> Solver:
+    from pystreed import STreeDClassifier
+
+    def run(X: Features, y: Labels, depth: int, limit: float) -> Fit:
+        X, y = X.astype(np.int32), y.astype(np.int32)
+        model = STreeDClassifier(
+            "f1-score", max_depth=depth, max_num_nodes=2**depth - 1, time_limit=limit
+        )
+        start = time.process_time()
+        model.fit(X, y)
+        seconds = time.process_time() - start
+        predicted = model.predict(X)
+        tp = int(((predicted == 1) & (y == 1)).sum())
+        f1 = Fraction(2 * tp, int((predicted == 1).sum() + (y == 1).sum()))
+        return Fit(seconds, f1, bool(model.fit_result.is_optimal()))
+
+    return run
+
+
+if __name__ == "__main__":
+    options = parser(__doc__, PAPER, [3, 4]).parse_args()
+    race(options, goct_solver, {"pystreed": installed(streed_solver)}, "F1")
