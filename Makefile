@@ -3,6 +3,7 @@
 
 PYTHON ?= python3
 VENV := .venv
+SANITIZED := .venv-sanitize
 BIN := $(VENV)/bin
 # -qq: errors only
 PIP := $(BIN)/python -m pip --disable-pip-version-check -qq
@@ -10,7 +11,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check -qq
 CORE := pyproject.toml CMakeLists.txt $(wildcard cpp/*)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint docs bench wheel clean
+.PHONY: help demo test lint docs bench sanitize wheel clean
 
 help: ## show this list
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 16
@@ -27,26 +28,41 @@ lint: $(VENV)/.installed ## check style, formatting and types
 	@$(BIN)/mypy
 
 docs: $(VENV)/.installed-docs ## build the documentation into site/
-	@$(BIN)/mkdocs build --strict --quiet
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
-bench: $(VENV)/.installed ## time the merging of duplicate rows
+bench: $(VENV)/.installed-bench ## race the search engine against its peers
 	@$(BIN)/python benchmarks/merge.py
+	@$(BIN)/python benchmarks/race_linear.py --depths 3
+	@$(BIN)/python benchmarks/race_f1.py --depths 3
+
+sanitize: $(SANITIZED)/bin/python ## test the core under the address and undefined-behaviour sanitizers
+	@echo "Installing a sanitized goct into $(SANITIZED)"
+	@$(SANITIZED)/bin/python -m pip --disable-pip-version-check -qq install '.[test]' \
+		-Ccmake.define.GOCT_SANITIZE=ON -Cbuild-dir=build/sanitize
+	@LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libubsan.so)" \
+		ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
+		$(SANITIZED)/bin/python -m pytest -p no:xdist tests/test_group_rows.py tests/search
 
 wheel: $(VENV)/.installed ## build a wheel into dist/
 	@$(BIN)/python -m build --wheel
 
 clean: ## remove everything that was generated, the virtual environment included
-	@rm -rf $(VENV) build dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	@rm -rf $(VENV) $(SANITIZED) build dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	@find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
-$(BIN)/python:
-	@echo "Creating the virtual environment $(VENV)"
-	@$(PYTHON) -m venv $(VENV)
+$(BIN)/python $(SANITIZED)/bin/python:
+	@echo "Creating the virtual environment $(@:/bin/python=)"
+	@$(PYTHON) -m venv $(@:/bin/python=)
 
 # The package is installed in editable mode: Python changes need no installation, these files do.
 $(VENV)/.installed: $(CORE) | $(BIN)/python
 	@echo "Installing goct and its development tools into $(VENV) (compiles the core)"
 	@$(PIP) install --editable '.[dev]'
+	@touch $@
+
+$(VENV)/.installed-bench: $(VENV)/.installed
+	@echo "Installing the peers of the benchmarks into $(VENV)"
+	@$(PIP) install --editable '.[bench]'
 	@touch $@
 
 $(VENV)/.installed-docs: $(VENV)/.installed

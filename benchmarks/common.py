@@ -68,6 +68,7 @@ def parser(description: str, names: list[str], depths: list[int]) -> argparse.Ar
     result.add_argument("--depths", nargs="+", type=int, default=depths)
     result.add_argument("--limit", type=float, default=60.0, help="seconds per fit")
     result.add_argument("--repeats", type=int, default=3)
+    result.add_argument("--peers", nargs="*", help="which peers take part; all by default")
     return result
 
 
@@ -118,6 +119,8 @@ def race(
 
     A peer that did not finish counts with the time it took, so its ratio is a lower bound.
     """
+    if options.peers is not None:
+        peers = {name: peers[name] for name in options.peers}
     present = {name: solver for name, solver in peers.items() if solver is not None}
     for absent in peers.keys() - present.keys():
         print(f"{absent} is not installed and does not take part (pip install '.[bench]')")

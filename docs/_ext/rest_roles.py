@@ -1,7 +1,8 @@
 """Docstrings speak reST, as numpydoc has it; the site speaks Markdown.
 
 References such as ``:func:`goct.solve``` become links where their target is on
-a page, and formulas become code.
+a page, and formulas become code. Parameters that share a description get one
+each, so that each is shown with its own type.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ import griffe
 _REFERENCE = re.compile(r":(class|func|meth|mod|attr|data):`~?([\w.]+)`")
 _INLINE_MATH = re.compile(r":math:`([^`]+)`")
 _DISPLAY_MATH = re.compile(r"^( *)\.\. math::\s*(.+)$", re.MULTILINE)
+_SECTION = re.compile(r"^(Parameters|Attributes)\n-+\n(?:.+\n?|\n(?!.+\n-+$))*", re.MULTILINE)
+_SHARED = re.compile(r"^(\w+(?:, \w+)+)\n((?:    .*(?:\n|\Z))+)", re.MULTILINE)
 
 
 class RestRoles(griffe.Extension):
@@ -43,6 +46,13 @@ def _to_markdown(text: str, obj: griffe.Object) -> str:
         # Optional: what has no page of its own is shown without a link.
         return f'<autoref identifier="{path}" optional><code>{name}</code></autoref>'
 
+    def split(match: re.Match[str]) -> str:
+        names, description = match.groups()
+        if not description.endswith("\n"):
+            description += "\n"
+        return "".join(f"{name}\n{description}" for name in names.split(", "))
+
+    text = _SECTION.sub(lambda section: _SHARED.sub(split, section[0]), text)
     text = _REFERENCE.sub(link, text)
     text = _INLINE_MATH.sub(r"`\1`", text)
     return _DISPLAY_MATH.sub(r"\1    \2", text)

@@ -8,7 +8,7 @@ from typing import Any
 
 from goct._validation import check_choice, check_count
 from goct.exact import Exact, as_fraction
-from goct.metrics import Metric, get_metric
+from goct.metrics import LinearMetric, Metric, get_metric
 from goct.problem import Problem
 from goct.solution import Callback, Limits, Solution
 from goct.tree import MAX_DEPTH, Leaf, Tree
@@ -100,7 +100,9 @@ def solve(
 
     run: Callable[..., Solution]
     if engine == "auto":
-        engine = "search" if node_limit is None else "mip"
+        # Only the MIP engine counts nodes.
+        wants_nodes = node_limit is not None and isinstance(metric, LinearMetric)
+        engine = "mip" if wants_nodes else "search"
     if engine == "mip":
         from goct.mip import solve_mip as run  # loads the solver, which takes a moment
     else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from fractions import Fraction
 
 from goct.exact import Exact
@@ -15,7 +16,7 @@ from goct.search.oracle import LinearOracle
 from goct.search.plane import Lift, Plane
 from goct.search.quasiconvex import maximise_quasiconvex
 from goct.search.region import Region
-from goct.search.run import Run, StopRunError
+from goct.search.run import Run, StopRunError, TooFineError
 from goct.solution import Callback, Limits, Solution
 from goct.tree import Tree
 
@@ -51,7 +52,8 @@ def solve_search(
     random_state
         Not needed: the search does not depend on chance.
     n_jobs
-        The number of threads.
+        The number of threads. They share the work at the root from depth 4 on,
+        unless the number of splits is limited.
     memory_limit
         How many bytes the cache may take.
     techniques
@@ -106,9 +108,11 @@ def _maximise_in_plane(run: Run, plane: Plane, max_splits: int | None) -> None:
         above: Exact, splits: int | None, region: Region, lift: Lift
     ) -> tuple[Exact, Region]:
         if isinstance(run.metric, FractionalMetric):
-            return maximise_fractional(
-                plane, run.metric, above, max_splits=splits, region=region, lift=lift
-            )
+            # Its directions can need larger numbers than those of the hull's edges.
+            with suppress(TooFineError):
+                return maximise_fractional(
+                    plane, run.metric, above, max_splits=splits, region=region, lift=lift
+                )
         return maximise_quasiconvex(plane, above, max_splits=splits, region=region, lift=lift)
 
     penalty = run.split_penalty

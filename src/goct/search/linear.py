@@ -7,7 +7,7 @@ import numpy as np
 from goct.exact import Exact
 from goct.lattice import Lattice
 from goct.metrics import LinearMetric
-from goct.search.run import LARGEST_COST, TOO_FINE, Run
+from goct.search.run import LARGEST_COST, Run, TooFineError
 
 
 def maximise_linear(run: Run, metric: LinearMetric, max_splits: int | None) -> None:
@@ -23,12 +23,13 @@ def maximise_linear(run: Run, metric: LinearMetric, max_splits: int | None) -> N
         return Exact(lattice.objective(lattice.most - cost))
 
     if lattice.most + lattice.split_cost * 2**run.max_depth >= LARGEST_COST:
-        raise ValueError(TOO_FINE)
+        raise TooFineError
     result = run.ask(
         losses.astype(np.int64),
         split_cost=lattice.split_cost,
         max_splits=max_splits,
         to_bound=to_bound,
+        cost_is_objective=True,
     )
     assert result.tree is not None
     run.offer(result.tree)

@@ -13,7 +13,7 @@ from goct.exact import Exact
 from goct.metrics import Confusion
 from goct.problem import Problem
 from goct.search.region import Region
-from goct.search.run import LARGEST_COST, TOO_FINE, Run
+from goct.search.run import LARGEST_COST, Run, TooFineError
 from goct.tree import Tree
 
 Coordinate: TypeAlias = int | Fraction
@@ -40,7 +40,7 @@ class Points:
     def costs(self, a: int, b: int) -> NDArray[np.int64]:
         """Return costs of predictions that add up to ``a * FN + b * FP``."""
         if max(a, 0) * self.n_pos + max(b, 0) * self.n_neg >= LARGEST_COST:
-            raise ValueError(TOO_FINE)
+            raise TooFineError
         negative, positive = self._labels
         costs = np.empty((self.problem.n_rows, 2), dtype=np.int64)
         costs[:, negative] = a * self._pos
@@ -57,7 +57,8 @@ class Points:
     def confusion(self, x: Coordinate, y: Coordinate) -> Confusion:
         """Return the confusion matrix at a point, which need not be that of a tree."""
         unit = self.problem.weight_unit
-        return Confusion(*(unit * n for n in (self.n_pos - x, y, x, self.n_neg - y)))
+        counts = (self.n_pos - x, y, x, self.n_neg - y)
+        return Confusion(*(n if unit == 1 else unit * n for n in counts))
 
 
 class Plane(Points):

@@ -19,10 +19,15 @@ from goct.tree import Leaf, Node, Split, Tree
 LARGEST_COST = 2**59
 """The oracle computes with integers up to this size, which leaves room for sums."""
 
-TOO_FINE = (
-    "the weights, costs or penalties are too fine for the search engine, which computes with "
-    "integers of 60 bits; round them to fewer digits"
-)
+
+class TooFineError(ValueError):
+    """Weights, costs or penalties need larger integers than the oracle has."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "the weights, costs or penalties are too fine for the search engine, which computes "
+            "with integers of 60 bits; round them to fewer digits"
+        )
 
 
 class StopRunError(Exception):
@@ -97,6 +102,7 @@ class Run:
         costs: NDArray[np.int64],
         *,
         to_bound: Callable[[int], Exact],
+        cost_is_objective: bool = False,
         split_cost: int = 0,
         max_splits: int | None = None,
         cutoff: int | None = None,
@@ -109,6 +115,8 @@ class Run:
             The question, see :meth:`LinearOracle.solve`.
         to_bound
             Turns a proven lower bound on the cost into one on the objective.
+        cost_is_objective
+            Whether `to_bound` turns the cost of a tree into its objective.
 
         Raises
         ------
@@ -118,7 +126,7 @@ class Run:
         left = self.limits.after(time.perf_counter() - self.started)
         watch: Callable[[OracleProgress], bool] | None = None
         if self.callback is not None:
-            watch = self._watcher(self.callback, to_bound)
+            watch = self._watcher(self.callback, to_bound, cost_is_objective)
         self.calls += 1
         result = self.oracle.solve(
             costs,
@@ -139,12 +147,15 @@ class Run:
         return result
 
     def _watcher(
-        self, callback: Callback, to_bound: Callable[[int], Exact]
+        self, callback: Callback, to_bound: Callable[[int], Exact], cost_is_objective: bool
     ) -> Callable[[OracleProgress], bool]:
         def watch(oracle: OracleProgress) -> bool:
             self.tighten(to_bound(oracle.bound))
+            objective = self.objective
+            if cost_is_objective and oracle.cost is not None:
+                objective = max(objective, to_bound(oracle.cost))
             elapsed = time.perf_counter() - self.started
-            progress = Progress(elapsed, self.objective, self.bound, self.nodes + oracle.nodes)
+            progress = Progress(elapsed, objective, self.bound, self.nodes + oracle.nodes)
             return callback(progress) is True
 
         return watch
