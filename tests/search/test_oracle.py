@@ -301,13 +301,13 @@ def test_callback_sees_progress_and_stops():
 
     def callback(progress):
         seen.append(progress)
-        return len(seen) == 4
+        return len(seen) >= 4
 
     start = time.perf_counter()
     result = LinearOracle(X).solve(costs, max_depth=6, callback=callback)
     assert time.perf_counter() - start < 20  # generous: machines differ
     assert result.limit is Limit.INTERRUPTED
-    assert len(seen) == 4
+    assert len(seen) >= 4
     assert seen[-1].cost >= result.cost
     assert seen[-1].bound <= result.cost
     assert seen[-1].nodes > 0
