@@ -57,7 +57,8 @@ def test_a_solver_that_claims_too_little_does_not_make_a_tree_optimal(monkeypatc
 
 
 SCRIPT = """
-import numpy as np, goct
+import signal, numpy as np, goct
+signal.signal(signal.SIGINT, signal.default_int_handler)  # it is ignored in background jobs
 rng = np.random.default_rng(0)
 problem = goct.Problem.from_arrays(rng.integers(0, 2, (150, 30)), rng.integers(0, 2, 150))
 tell = lambda progress: print("running", flush=True)

@@ -155,12 +155,14 @@ def test_callback_sees_progress_and_can_stop(metric) -> None:
 @pytest.mark.parametrize("metric", ["accuracy", "mcc"])
 def test_ctrl_c_returns_the_best_tree(metric) -> None:
     problem = hard_problem()
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in background jobs
     timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()
     try:
         solution = solve(problem, metric, 6, engine="search")
     finally:
         timer.join()
+        signal.signal(signal.SIGINT, before)
     assert solution.limit is Limit.INTERRUPTED
     assert solution.status is Status.FEASIBLE
 

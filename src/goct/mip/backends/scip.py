@@ -29,6 +29,7 @@ _LIMITS = {
 _SECONDS_BETWEEN_LOOKS = 0.1
 _FEASIBILITY_TOLERANCE = 1e-6
 _GRACE = 0.1  # seconds
+_BETWEEN_LOOKS = 4096  # variables
 _EVENTS = (EVENT.BESTSOLFOUND, EVENT.NODESOLVED, EVENT.LPSOLVED)
 
 
@@ -163,9 +164,11 @@ def _copy(model: MipModel, scip: pyscipopt.Model, deadline: float) -> list[Any] 
         model.objective.tolist(),
         strict=True,
     )
-    variables = [
-        scip.addVar(name, kind, lb=lb, ub=ub, obj=obj) for name, kind, lb, ub, obj in columns
-    ]
+    variables: list[Any] = []
+    for name, kind, lower, upper, objective in columns:
+        if len(variables) % _BETWEEN_LOOKS == 0 and time.perf_counter() > deadline:
+            return None
+        variables.append(scip.addVar(name, kind, lb=lower, ub=upper, obj=objective))
     scip.setMaximize()
     for rows in model.rows:
         if time.perf_counter() > deadline:
