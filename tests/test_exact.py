@@ -96,6 +96,8 @@ def test_formatting() -> None:
         (np.float32(1 / 3), Fraction(1, 3)),
         (np.int64(7), Fraction(7)),
         (True, Fraction(1)),
+        (0.1 + 0.2, Fraction(3, 10)),
+        (3 / 10 * 7, Fraction(21, 10)),
         (1e-9, Fraction(1, 10**9)),
         (Fraction(2, 7), Fraction(2, 7)),
     ],
@@ -105,13 +107,14 @@ def test_floats_are_read_as_meant(value, expected) -> None:
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))
-def test_reading_a_float_loses_nothing(value) -> None:
-    assert float(as_fraction(value)) == value
+def test_reading_a_float_loses_next_to_nothing(value) -> None:
+    assert abs(float(as_fraction(value)) - value) <= 1e-15 * abs(value)
 
 
 @given(st.floats(-1e6, 1e6), st.floats(-1e6, 1e6))
 def test_reading_floats_keeps_their_order(a, b) -> None:
-    assert (as_fraction(a) < as_fraction(b)) == (a < b)
+    if a < b:
+        assert as_fraction(a) <= as_fraction(b)
 
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf])
@@ -144,6 +147,14 @@ def test_scaling_irregular_numbers_rounds_them_finely() -> None:
     assert not exact
     assert integers.shape == values.shape
     assert np.abs(integers * float(unit) - values).max() < values.sum() * 2.0**-27
+
+
+@pytest.mark.parametrize("values", [[5e-324] * 3, [1e308] * 4, [1e-300, 1e300], [1e-30, 1, 1]])
+def test_scaling_extreme_numbers(values) -> None:
+    integers, unit, _ = scale_to_integers(np.array(values), "weights")
+    assert (integers >= 0).all()
+    assert 0 < integers.sum() < 2**62
+    assert abs(unit * int(integers.max()) - Fraction(max(values))) <= Fraction(max(values)) / 10**6
 
 
 def test_scaling_refuses_sums_beyond_64_bits() -> None:

@@ -149,6 +149,7 @@ def test_positive_class_that_does_not_occur() -> None:
     problem = Problem.from_arrays([[0], [1]], [0, 0], pos_label=1)
     assert problem.classes == (0, 1)
     assert (problem.n_pos, problem.n_neg) == (0, 2)
+    assert Problem.from_arrays([[0], [1]], [0.0, 0.0], pos_label=1).classes == (0, 1)
     problem = Problem.from_arrays([[0], [1]], ["z", "z"], pos_label="a")
     assert problem.classes == ("a", "z")
     assert (problem.n_pos, problem.n_neg) == (0, 2)
@@ -227,6 +228,7 @@ GOOD = [[0, 1], [1, 0], [1, 1]]
         ({"y": ["a", None, "b"]}, ValueError, "missing label at row 1"),
         ({"y": [0.5, 1.5, 1]}, ValueError, "0.5.* at row 0"),
         ({"y": np.array(["a", 1, "b"], dtype=object)}, TypeError, "types int, str"),
+        ({"y": ["a", 1, "b"]}, TypeError, "types int, str"),
         ({"y": [[0, 1], [1, 0], [0, 0]]}, ValueError, "one-dimensional"),
         ({"sample_weight": [1, -1, 1]}, ValueError, "sample_weight .* row 1.*not negative"),
         ({"sample_weight": [1, NAN, 1]}, ValueError, "sample_weight .* row 1"),

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from goct import Limit, Problem, Solution, Status, solve
+from goct.exact import as_fraction
 from goct.metrics import (
     F1,
     Accuracy,
@@ -204,9 +205,9 @@ def test_tiny_time_limit_still_returns_a_tree() -> None:
 
 def test_node_limit() -> None:
     problem = Problem.from_arrays(*random_arrays(4))
-    solution = solve(hard_problem(), "accuracy", 2, node_limit=1)
+    solution = solve(hard_problem(), "accuracy", 2, engine="mip", node_limit=1)
     check_stopped(solution, Limit.NODES)
-    assert solve(problem, "accuracy", 1, node_limit=100_000).status is Status.OPTIMAL
+    assert solve(problem, "accuracy", 1, engine="mip", node_limit=10**30).status is Status.OPTIMAL
 
 
 def test_callback_sees_honest_progress_and_can_stop() -> None:
@@ -255,7 +256,9 @@ GOOD = Problem.from_arrays([[0], [1]], [0, 1])
         ({"metric": "gmean"}, ValueError, "cannot maximise 'gmean', which is monotone"),
         ({"metric": 0.5 * F1() + 0.5 * Accuracy()}, ValueError, "cannot maximise"),
         ({"engine": "search", "node_limit": 1}, ValueError, "node_limit"),
-        ({"n_jobs": 0}, ValueError, "n_jobs"),
+        ({"n_jobs": 0}, ValueError, "n_jobs must be at least 1, got 0"),
+        ({"n_jobs": True}, TypeError, "n_jobs"),
+        ({"node_limit": 5}, ValueError, "takes no node_limit; use time_limit"),
         ({"metric": "instance_cost"}, ValueError, "costs"),
         ({"metric": CostMatrix([[0, 1, 1], [1, 0, 1], [1, 1, 0]])}, ValueError, "3 classes"),
         ({"max_depth": -1}, ValueError, "max_depth must be at least 0"),
@@ -348,3 +351,40 @@ def test_time_limit_holds_while_a_large_model_is_built() -> None:
     solution = solve(hard_problem(), "accuracy", 9, engine="mip", time_limit=0.5)
     check_stopped(solution, Limit.TIME)
     assert solution.stats["time"] < 20
+
+
+@pytest.mark.parametrize("metric", ["accuracy", "balanced_accuracy", "f1", "mcc", "kappa"])
+@pytest.mark.parametrize(
+    "penalty", [0.05 + 0.01, np.geomspace(1e-3, 1e-1, 5)[1], np.pi / 100, 1e300]
+)
+def test_everyday_floats_are_not_too_fine(metric, penalty) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (300, 4))
+    y = X[:, 0] ^ (rng.random(300) < 0.2)
+    for weights in (None, rng.integers(1, 6, 300) / 10 * 7, rng.random(300)):
+        solution = solve(
+            Problem.from_arrays(X, y, sample_weight=weights), metric, 2, split_penalty=penalty
+        )
+        assert solution.status is Status.OPTIMAL
+        assert float(solution.split_penalty) == pytest.approx(penalty, rel=1e-6)
+        assert (solution.tree.splits == 0) == (penalty > 1)
+
+
+def test_penalties_keep_their_meaning() -> None:
+    for penalty in (1e-9, 0.001, 0.12345678, 1e-15, 3):
+        assert solve(GOOD, "accuracy", 1, split_penalty=penalty).split_penalty == as_fraction(
+            penalty
+        )
+
+
+@pytest.mark.parametrize("answer", [np.True_, 1, "yes"])
+def test_anything_true_stops(answer) -> None:
+    rng = np.random.default_rng(0)
+    problem = Problem.from_arrays(rng.integers(0, 2, (1500, 80)), rng.integers(0, 2, 1500))
+    solution = solve(problem, "accuracy", 7, callback=lambda _: answer, time_limit=100)
+    assert solution.limit is Limit.INTERRUPTED
+
+
+def test_all_processors() -> None:
+    problem = Problem.from_arrays(*random_arrays(5))
+    assert solve(problem, "accuracy", 2, n_jobs=-1, memory_limit=1e9).status is Status.OPTIMAL

@@ -89,6 +89,8 @@ def _not_binary(value: Any, row: int, column: int, names: Sequence[str] | None) 
 def check_labels(y: Any, n_rows: int) -> tuple[tuple[Any, ...], NDArray[np.intp]]:
     """Return the sorted distinct labels and, for each row, the index of its label."""
     labels = np.asarray(y)
+    if labels.dtype.kind == "U" and isinstance(y, list | tuple) and not isinstance(y[0], list):
+        labels = np.asarray(y, dtype=object)  # numpy would turn numbers among them into strings
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels[:, 0]
     if labels.ndim != 1:

@@ -8,6 +8,7 @@ Fowlkes-Mallows); :class:`Exact` represents exactly these.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from fractions import Fraction
 from math import isfinite, isqrt, lcm
@@ -21,15 +22,17 @@ Number: TypeAlias = "int | float | Fraction | Exact"
 
 _SIMPLE_DENOMINATOR = 10**6
 _INT64_LIMIT = 2**62
+_EPSILON = sys.float_info.epsilon
 
 
 def as_fraction(value: Any, name: str = "value") -> Fraction:
     """Read a number as the fraction its author meant.
 
-    Integers and fractions are taken as they are. A float stands for the
-    simplest fraction that rounds to it: 0.1 is 1/10, and the result of 1 / 3
-    is 1/3. If there is none with a denominator up to a million, it stands for
-    the decimal number it prints as.
+    Integers and fractions are taken as they are. A float stands for a simple
+    fraction, if one with a denominator up to a million differs from it by no
+    more than a few rounding errors: 0.1 is 1/10, the result of 1 / 3 is 1/3 and
+    that of 0.1 + 0.2 is 3/10. Otherwise it stands for the decimal number it
+    prints as.
 
     Parameters
     ----------
@@ -55,9 +58,13 @@ def as_fraction(value: Any, name: str = "value") -> Fraction:
     if not isfinite(number):
         raise ValueError(f"{name} must be finite, got {value!r}")
     simple = Fraction(number).limit_denominator(_SIMPLE_DENOMINATOR)
-    # In the type of the value: a float32 is not the float64 of the same digits.
-    rounded = type(value)(float(simple)) if isinstance(value, np.floating) else float(simple)
-    return simple if rounded == value else Fraction(str(value))
+    # In the precision of the value: a float32 is not the float64 of the same digits.
+    precision = np.finfo(type(value)).eps if isinstance(value, np.floating) else _EPSILON
+    return (
+        simple
+        if abs(float(simple) - number) <= 4 * precision * abs(number)
+        else Fraction(str(value))
+    )
 
 
 class Exact:
@@ -308,9 +315,11 @@ def scale_to_integers(values: NDArray[Any], name: str) -> tuple[NDArray[np.int64
             integers = np.array(scaled, dtype=np.int64)[inverse].reshape(values.shape)
             return integers, Fraction(1, denominator), True
 
-    total = float(np.abs(values).sum())
-    unit = Fraction(2) ** (int(np.ceil(np.log2(total))) - 28)
-    return np.rint(values / float(unit)).astype(np.int64), unit, False
+    largest = float(np.abs(values).max())
+    relative = values.astype(np.float64) / largest  # first, so that nothing over- or underflows
+    exponent = int(np.ceil(np.log2(np.abs(relative).sum()))) - 28
+    integers = np.rint(relative * 2.0**-exponent).astype(np.int64)
+    return integers, Fraction(largest) * Fraction(2) ** exponent, False
 
 
 def _absolute_sum(integers: NDArray[np.int64]) -> float:

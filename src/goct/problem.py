@@ -316,7 +316,7 @@ def _find_positive(
     pos_label = plain(pos_label)
     if pos_label in classes:
         return classes, labels, classes.index(pos_label)
-    if len(classes) == 1 and type(pos_label) is type(classes[0]):
+    if len(classes) == 1 and isinstance(pos_label, str) == isinstance(classes[0], str):
         # The positive class does not occur, which is possible in a small sample.
         extended = tuple(sorted([classes[0], pos_label]))
         return extended, labels + extended.index(classes[0]), extended.index(pos_label)

@@ -93,10 +93,10 @@ class Progress:
 
 
 Callback: TypeAlias = Callable[[Progress], Any]
-"""Is told the progress from time to time; the solver stops if it returns True."""
+"""Is told the progress from time to time; the solver stops if it returns something true."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Solution:
     """The best tree that was found, and what is proven about it.
 

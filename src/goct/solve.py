@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from fractions import Fraction
+from math import ceil
 from typing import Any
+
+import numpy as np
 
 from goct._validation import check_choice, check_count
 from goct.exact import Exact, as_fraction
-from goct.metrics import LinearMetric, Metric, get_metric
+from goct.metrics import Metric, get_metric
 from goct.problem import Problem
 from goct.solution import Callback, Limits, Solution
 from goct.tree import MAX_DEPTH, Leaf, Tree
@@ -43,7 +47,8 @@ def solve(
         constant tree.
     split_penalty
         What each split must gain at least, in the metric's own unit. A float
-        such as 0.01 is taken as the decimal number it is written as.
+        such as 0.01 is taken as the decimal number it is written as, one with
+        many digits as a fraction that agrees with it in the first six or more.
     max_splits
         The largest number of splits; no limit if None.
     engine
@@ -52,7 +57,7 @@ def solve(
         Seconds after which the best tree so far is returned, with the bound
         that is proven by then.
     node_limit
-        Search nodes after which the same happens.
+        Nodes of the solver after which the same happens; for the MIP engine.
     random_state
         A seed; the same seed gives the same tree.
     callback
@@ -86,9 +91,7 @@ def solve(
     max_depth = check_count(max_depth, "max_depth")
     if max_depth > MAX_DEPTH:
         raise ValueError(f"max_depth must be at most {MAX_DEPTH}, got {max_depth}")
-    penalty = as_fraction(split_penalty, "split_penalty")
-    if penalty < 0:
-        raise ValueError(f"split_penalty must not be negative, got {split_penalty}")
+    penalty = _read_penalty(split_penalty)
     if max_splits is not None:
         max_splits = check_count(max_splits, "max_splits")
     check_choice(engine, "engine", ENGINES)
@@ -100,9 +103,7 @@ def solve(
 
     run: Callable[..., Solution]
     if engine == "auto":
-        # Only the MIP engine counts nodes.
-        wants_nodes = node_limit is not None and isinstance(metric, LinearMetric)
-        engine = "mip" if wants_nodes else "search"
+        engine = "search"
     if engine == "mip":
         from goct.mip import solve_mip as run  # loads the solver, which takes a moment
     else:
@@ -144,6 +145,20 @@ def best_constant(problem: Problem, metric: Metric) -> Tree:
         return metric.evaluate(tree, problem)
 
     return max(trees, key=value)
+
+
+def _read_penalty(value: Any) -> Fraction:
+    """Read a penalty; a float with many digits is replaced by a simpler number next to it.
+
+    Its digits multiply with those of the metric, whose integers have to fit the
+    search engine; none of them means anything after the first few.
+    """
+    penalty = as_fraction(value, "split_penalty")
+    if penalty < 0:
+        raise ValueError(f"split_penalty must not be negative, got {value}")
+    if isinstance(value, float | np.floating) and penalty.denominator > 10**12:
+        return penalty.limit_denominator(10**6 * ceil(1 / min(penalty, Fraction(1))))
+    return penalty
 
 
 def _check_options(options: dict[str, Any], engine: Any) -> None:

@@ -111,7 +111,7 @@ def solve_mip(
                 objective = max(objective, objective_of(tree_of(flow, progress.x)))
             elapsed = time.perf_counter() - started
             bound = max(objective, proven_bound(lattice, progress.bound * scale))
-            return callback(Progress(elapsed, objective, bound, progress.nodes)) is True
+            return bool(callback(Progress(elapsed, objective, bound, progress.nodes)))
 
         result = run(
             flow.model,

@@ -17,7 +17,7 @@ from goct.search.plane import Lift, Plane
 from goct.search.quasiconvex import maximise_quasiconvex
 from goct.search.region import Region
 from goct.search.run import Run, StopRunError, TooFineError
-from goct.solution import Callback, Limits, Solution
+from goct.solution import Callback, Limit, Limits, Solution
 from goct.tree import Tree
 
 
@@ -67,17 +67,19 @@ def solve_search(
         )
     if limits.nodes is not None:
         raise ValueError("the search engine takes no node_limit; use time_limit, or engine='mip'")
-    oracle = LinearOracle(
-        problem.X, n_jobs=n_jobs, memory_limit=memory_limit, techniques=techniques
-    )
-    run = Run(problem, metric, max_depth, split_penalty, oracle, start, limits, callback)
+    run = Run(problem, metric, max_depth, split_penalty, start, limits, callback)
     try:
+        run.oracle = LinearOracle(
+            problem.X, n_jobs=n_jobs, memory_limit=memory_limit, techniques=techniques
+        )
         if isinstance(metric, LinearMetric):
-            maximise_linear(run, metric, max_splits)
+            _maximise_linear(run, metric, max_splits)
         else:
             _maximise_in_plane(run, Plane(run), max_splits)
     except StopRunError:
         pass  # what is known by now is the answer
+    except KeyboardInterrupt:
+        run.limit = Limit.INTERRUPTED
     return Solution.of_tree(
         run.best,
         run.bound,
@@ -94,6 +96,16 @@ def solve_search(
             "time": time.perf_counter() - started,
         },
     )
+
+
+def _maximise_linear(run: Run, metric: LinearMetric, max_splits: int | None) -> None:
+    """Ask one question or, if its numbers do not fit, those of the hull, which are smaller."""
+    try:
+        maximise_linear(run, metric, max_splits)
+    except TooFineError:
+        if run.problem.n_classes != 2 or not metric.is_monotone:
+            raise
+        _maximise_in_plane(run, Plane(run), max_splits)
 
 
 def _maximise_in_plane(run: Run, plane: Plane, max_splits: int | None) -> None:

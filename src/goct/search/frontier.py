@@ -206,7 +206,7 @@ def frontier(
     def watch(_oracle: object) -> bool:
         assert callback is not None
         elapsed = time.perf_counter() - started
-        return callback(FrontierProgress(elapsed, len(hull), len(open_edges()))) is True
+        return bool(callback(FrontierProgress(elapsed, len(hull), len(open_edges()))))
 
     while limit is Limit.NONE and (edges := open_edges()):
         edge = max(edges, key=length)

@@ -22,11 +22,13 @@ def maximise_linear(run: Run, metric: LinearMetric, max_splits: int | None) -> N
     def to_bound(cost: int) -> Exact:
         return Exact(lattice.objective(lattice.most - cost))
 
-    if lattice.most + lattice.split_cost * 2**run.max_depth >= LARGEST_COST:
+    # A split that costs more than there is to gain is as good as forbidden.
+    split_cost = min(lattice.split_cost, lattice.most + 1)
+    if lattice.most + 64 * split_cost >= LARGEST_COST:
         raise TooFineError
     result = run.ask(
         losses.astype(np.int64),
-        split_cost=lattice.split_cost,
+        split_cost=split_cost,
         max_splits=max_splits,
         to_bound=to_bound,
         cost_is_objective=True,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
@@ -11,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from goct import _core
+from goct._validation import check_count
 from goct.solution import Limit
 
 TreeTuple: TypeAlias = "int | tuple[int, TreeTuple, TreeTuple]"
@@ -29,6 +31,7 @@ TECHNIQUES: Mapping[str, str] = {
 """What can be switched off for an ablation. No switch changes what is found, only how fast."""
 
 _LARGEST = 2**63 - 1
+_MOST_JOBS = 256
 
 
 class OracleStatus(Enum):
@@ -98,7 +101,7 @@ class LinearOracle:
     memory_limit
         Bytes for remembered results and for pair counts. The packed rows themselves come on top.
     n_jobs
-        Threads. The result does not depend on it.
+        Threads, or -1 for one per processor. The result does not depend on it.
     techniques
         Switches by name, see `TECHNIQUES`; all on by default.
 
@@ -131,15 +134,12 @@ class LinearOracle:
             row_weights = _integers(weights, "weights")
             if row_weights.shape != (self._rows,) or (row_weights < 0).any():
                 raise ValueError("weights must be one non-negative integer per row")
-        if n_jobs < 1:
-            raise ValueError("n_jobs must be at least 1")
-        if memory_limit < 0:
-            raise ValueError("memory_limit must not be negative")
+        memory_limit = check_count(int(memory_limit), "memory_limit")
         self._core = _core.Oracle(
             np.ascontiguousarray(cells, dtype=np.uint8),
             row_weights,
             memory_limit,
-            n_jobs,
+            count_jobs(n_jobs),
             dict(techniques or {}),
         )
 
@@ -252,6 +252,13 @@ class LinearOracle:
                 "costs must be a matrix with one row per row of X and at least one class"
             )
         return matrix
+
+
+def count_jobs(n_jobs: int) -> int:
+    """Return a number of threads; -1 stands for one per processor."""
+    if n_jobs == -1:
+        return os.cpu_count() or 1
+    return min(check_count(n_jobs, "n_jobs", minimum=1), _MOST_JOBS)
 
 
 def _integers(values: ArrayLike, name: str) -> NDArray[np.int64]:

@@ -45,6 +45,8 @@ class Run:
     ----------
     problem, metric, split_penalty, max_depth
         The question.
+    oracle
+        Whom to ask; it is set once it is ready.
     best, objective
         The best tree so far and its objective.
     bound
@@ -61,7 +63,6 @@ class Run:
         metric: Metric,
         max_depth: int,
         split_penalty: Fraction,
-        oracle: LinearOracle,
         start: Tree,
         limits: Limits,
         callback: Callback | None,
@@ -71,7 +72,7 @@ class Run:
         self.metric = metric
         self.max_depth = max_depth
         self.split_penalty = split_penalty
-        self.oracle = oracle
+        self.oracle: LinearOracle | None = None
         self.limits = limits
         self.callback = callback
         self.best = start
@@ -123,6 +124,7 @@ class Run:
         StopRunError
             If the oracle had to stop before it was done.
         """
+        assert self.oracle is not None
         left = self.limits.after(time.perf_counter() - self.started)
         watch: Callable[[OracleProgress], bool] | None = None
         if self.callback is not None:
@@ -156,7 +158,7 @@ class Run:
                 objective = max(objective, to_bound(oracle.cost))
             elapsed = time.perf_counter() - self.started
             progress = Progress(elapsed, objective, self.bound, self.nodes + oracle.nodes)
-            return callback(progress) is True
+            return bool(callback(progress))
 
         return watch
 

@@ -77,7 +77,7 @@ def run(
     if seed is not None:
         scip.setParam("randomization/randomseedshift", seed)
     if limits.nodes is not None:
-        scip.setParam("limits/totalnodes", limits.nodes)
+        scip.setParam("limits/totalnodes", min(limits.nodes, 2**62))
     if start is not None:
         if (violation := model.violation(start)) > _FEASIBILITY_TOLERANCE:
             raise BackendError(f"the start solution violates the model by {violation:g}")
