@@ -36,7 +36,7 @@ private:
         const Entry* entry;
         std::int64_t loss;
     };
-    static constexpr std::size_t kEntries = 64, kMatches = 4;
+    static constexpr std::size_t kEntries = 64, kMatches = 32;
 
     void mark(const Node& node, std::vector<std::uint64_t>& bits) const;
 

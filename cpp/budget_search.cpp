@@ -41,7 +41,7 @@ void raise(BudgetValues& bounds, const BudgetValues& by) {
 }  // namespace
 
 BudgetSearch::BudgetSearch(const SearchContext& context)
-    : context_(context), depth_two_(context.instance, context.matrix_bytes) {}
+    : context_(context), depth_two_(context.instance, context.matrix_bytes, context.control) {}
 
 int BudgetSearch::most_splits(int depth, int limit) {
     return depth >= 30 ? limit : std::min(limit, (1 << depth) - 1);
@@ -249,30 +249,25 @@ BudgetValues BudgetSearch::solve(int depth, const BudgetValues& cutoffs, std::ve
     level(0).node.make_root(context_.instance, splits_);
     BudgetValues limits = cutoffs;
     trees.assign(cutoffs.size(), {});
-    Side result;
-    if (context_.techniques.first_pass && depth > 2) {
-        for (const int width : {1, 3}) {
-            width_ = width;
-            search(0, depth, limits, result);
-            width_ = 0;
-            for (std::size_t m = 0; m < limits.size(); ++m)
-                if (result.values[m] < limits[m] && expand(depth, true, result.trees[m])) {
-                    limits[m] = result.values[m];
-                    trees[m] = result.trees[m];
-                }
-        }
+    Side result{BudgetValues(cutoffs.size(), 0), std::vector<Preorder>(cutoffs.size())};
+    try {
+        if (context_.techniques.first_pass && depth > 2)
+            for (const int width : {1, 3}) first_pass(depth, width, limits, trees);
+        search(0, depth, limits, result);
+    } catch (const SearchStopped&) {
+        result.values.assign(cutoffs.size(), 0);
     }
-    search(0, depth, limits, result);
+    width_ = 0;
     const bool stopped = context_.control.stopped();
+    const std::int64_t leaf = level(0).node.leaf();
     for (std::size_t m = 0; m < limits.size(); ++m) {
+        const Preorder& found = result.trees[m];
         if (stopped) {
             result.values[m] = std::min(result.values[m], limits[m]);
-            const Preorder& better = result.trees[m];
-            if (!better.empty() && std::find(better.begin(), better.end(), kKnown) == better.end()) trees[m] = better;
+            if (!found.empty() && std::find(found.begin(), found.end(), kKnown) == found.end()) trees[m] = found;
+            if (trees[m].empty() && leaf < cutoffs[m]) trees[m] = {kLeaf};
         } else if (result.values[m] < limits[m]) {
-            if (!expand(depth, true, result.trees[m])) continue;
-            limits[m] = result.values[m];
-            trees[m] = result.trees[m];
+            if (expand(depth, true, result.trees[m])) trees[m] = result.trees[m];
         } else if (limits[m] < cutoffs[m]) {
             result.values[m] = limits[m];   // the first pass had found it
         }
@@ -280,7 +275,23 @@ BudgetValues BudgetSearch::solve(int depth, const BudgetValues& cutoffs, std::ve
     return result.values;
 }
 
-bool BudgetSearch::expand(int depth, Preorder& tree) { return expand(depth, false, tree); }
+// A narrow search for good trees; lowers the limits to what it finds.
+void BudgetSearch::first_pass(int depth, int width, BudgetValues& limits, std::vector<Preorder>& trees) {
+    Side result;
+    width_ = width;
+    search(0, depth, limits, result);
+    width_ = 0;
+    for (std::size_t m = 0; m < limits.size(); ++m)
+        if (result.values[m] < limits[m] && expand(depth, true, result.trees[m])) {
+            limits[m] = result.values[m];
+            trees[m] = result.trees[m];
+        }
+}
+
+bool BudgetSearch::expand(int depth, Preorder& tree) {
+    depth_two_.ignore_control();
+    return expand(depth, false, tree);
+}
 
 bool BudgetSearch::expand(int depth, bool known_only, Preorder& tree) {
     Preorder out;
@@ -310,7 +321,8 @@ bool BudgetSearch::expand_at(int l, int depth, const int*& code, bool known_only
     }
     out.pop_back();
     if (root == kDepthTwo) {
-        const Preorder tree = best_small_tree(context_.instance, depth_two_, at.node, budget);
+        const DepthTwoValues values = depth_two_.solve(at.node, at.sides);
+        const Preorder tree = best_small_tree(context_.instance, at.node, values, at.sides, budget);
         out.insert(out.end(), tree.begin(), tree.end());
         return true;
     }

@@ -23,7 +23,7 @@ public:
     // off.
     BudgetValues solve(int depth, const BudgetValues& cutoffs, std::vector<Preorder>& trees);
 
-    // Replaces the stand-ins. False if stopped before it was done.
+    // Replaces the stand-ins; the last thing to do. False if stopped before it was done.
     bool expand(int depth, Preorder& tree);
 
     // The most splits a tree of this depth can have, if that is below `limit`.
@@ -43,6 +43,7 @@ private:
         std::vector<Preorder> trees;
     };
 
+    void first_pass(int depth, int width, BudgetValues& limits, std::vector<Preorder>& trees);
     Level& level(int l);
     void make_child(int l, int f, bool inside);
     bool probe(const Sums& rows, int depth, const BudgetValues& cutoffs, Side& result) const;

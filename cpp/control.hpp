@@ -8,6 +8,9 @@
 
 namespace goct {
 
+// Thrown out of a long count when the search has to end.
+struct SearchStopped {};
+
 enum class StopReason { none, time, interrupted };
 
 // Shared by the threads of one call and the one that waits for them.
@@ -15,7 +18,8 @@ class Control {
 public:
     explicit Control(double seconds = std::numeric_limits<double>::infinity()) : start_(Clock::now()) {
         limited_ = seconds < 1e9;
-        if (limited_) deadline_ = start_ + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+        const std::chrono::duration<double> allowed(limited_ ? seconds : 0.0);
+        deadline_ = start_ + std::chrono::duration_cast<Clock::duration>(allowed);
     }
 
     void interrupt() { stop(StopReason::interrupted); }
@@ -32,6 +36,7 @@ public:
     // Progress. Searches report avoidable costs; the offset leads back to those of the input.
     static constexpr std::int64_t kNoIncumbent = std::numeric_limits<std::int64_t>::max();
     std::atomic<std::int64_t> offset{0};
+    std::atomic<bool> started{false};           // before, the offset is not known
     std::atomic<std::int64_t> incumbent{kNoIncumbent};
     std::atomic<std::int64_t> bound{0};
     std::atomic<std::uint64_t> nodes{0};        // row sets searched at depth three and more

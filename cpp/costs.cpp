@@ -61,10 +61,10 @@ bool Costs::operator==(const Costs& other) const {
 
 std::int64_t Ratio::scaled_up(std::int64_t bound) const {
     if (numerator == 0 || bound <= 0) return 0;
-    // Whole and fractional part apart, so that the product stays within 64 bits or is given up.
-    const std::int64_t whole = bound / denominator, rest = bound % denominator;
-    if (whole > kInfinite / numerator || rest > kInfinite / numerator) return whole > kInfinite / numerator ? 0 : whole * numerator;
-    return whole * numerator + (rest * numerator + denominator - 1) / denominator;
+    // Whole and fractional part apart; a part whose product could leave 64 bits is given up, which is safe for a bound.
+    const std::int64_t whole = bound / denominator, rest = bound % denominator, most = kInfinite / numerator;
+    if (whole > most) return 0;
+    return whole * numerator + (rest > most ? 0 : (rest * numerator + denominator - 1) / denominator);
 }
 
 Ratio least_ratio(const Costs& from, const Costs& to) {

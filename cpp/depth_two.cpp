@@ -14,7 +14,7 @@ namespace goct {
 class DepthTwo::Table {
 public:
     virtual ~Table() = default;
-    virtual DepthTwoValues solve(const Node& node, bool keep, SideValues& sides) = 0;
+    virtual DepthTwoValues solve(const Node& node, bool keep, Control* control, SideValues& sides) = 0;
     virtual DepthTwoValues solve_side(int f, bool inside, std::int64_t leaf) = 0;
     virtual const std::vector<std::int64_t>* overlaps(int f) const = 0;
 };
@@ -25,8 +25,13 @@ public:
     TypedTable(const Instance& instance, int planes, bool weighted)
         : instance_(instance), planes_(planes), weighted_(weighted), kernels_(pair_kernels<T>(planes, weighted)) {}
 
-    DepthTwoValues solve(const Node& node, bool keep, SideValues& sides) override {
+    DepthTwoValues solve(const Node& node, bool keep, Control* control, SideValues& sides) override {
+        if (node.features() == 0) {
+            sides = {};
+            return {node.leaf(), node.leaf(), node.leaf(), node.leaf()};
+        }
         node_ = &node;
+        control_ = control;
         counted_ = -1;
         load(keep);
         if (keep) {
@@ -42,6 +47,7 @@ public:
     DepthTwoValues solve_side(int f, bool inside, std::int64_t leaf) override {
         const bool count_inside = 2 * node_->inside(f).count <= node_->total().count;
         if (counted_ != f) {
+            counted_ = -1;
             load_part(f, count_inside);
             kernels_.count(part_.sweep);
             counted_ = f;
@@ -81,6 +87,7 @@ private:
         s.features = node_->features();
         s.width = width;
         s.planes = planes_;
+        s.control = control_;
         s.chain_begin = node_->chain_begin();
         s.least = static_cast<T>(weighted_ ? std::min<std::int64_t>(instance_.costs().min_leaf_weight(), kNever) : 0);
         s.never = kNever;
@@ -195,6 +202,7 @@ private:
     const bool weighted_;
     const PairKernels<T> kernels_;
     const Node* node_ = nullptr;
+    Control* control_ = nullptr;
     int counted_ = -1;      // the feature whose smaller side is in part_
     std::vector<std::uint8_t> picked_;      // by row of the node: is it in part_?
     std::vector<std::int64_t> swing_;       // ... and its swing if so
@@ -203,8 +211,8 @@ private:
     RowSet whole_, part_, rest_;
 };
 
-DepthTwo::DepthTwo(const Instance& instance, std::size_t bytes)
-    : instance_(instance), bytes_(bytes), weighted_(instance.costs().min_leaf_weight() > 0) {}
+DepthTwo::DepthTwo(const Instance& instance, std::size_t bytes, Control& control)
+    : instance_(instance), bytes_(bytes), control_(&control), weighted_(instance.costs().min_leaf_weight() > 0) {}
 DepthTwo::~DepthTwo() = default;
 
 template <class T>
@@ -216,14 +224,17 @@ DepthTwo::Table& DepthTwo::table_of(std::unique_ptr<Table>& table) {
 DepthTwo::Table& DepthTwo::table_for(const Node& node) {
     const std::int64_t size = std::max(node.total().swing, weighted_ ? node.total().weight : 0);
     // Weighted tables need room for kNever, four of which fit a number.
-    if (weighted_) return size < std::int64_t{1} << 28 ? table_of<std::int32_t>(table32_) : table_of<std::int64_t>(table64_);
+    if (weighted_ && size >= std::int64_t{1} << 28) return table_of<std::int64_t>(table64_);
+    if (weighted_) return table_of<std::int32_t>(table32_);
     if (size <= std::numeric_limits<std::int8_t>::max()) return table_of<std::int8_t>(table8_);
     if (size <= std::numeric_limits<std::int16_t>::max()) return table_of<std::int16_t>(table16_);
     if (size <= std::numeric_limits<std::int32_t>::max()) return table_of<std::int32_t>(table32_);
     return table_of<std::int64_t>(table64_);
 }
 
-DepthTwoValues DepthTwo::solve(const Node& node, SideValues& sides) { return table_for(node).solve(node, false, sides); }
+DepthTwoValues DepthTwo::solve(const Node& node, SideValues& sides) {
+    return table_for(node).solve(node, false, control_, sides);
+}
 
 bool DepthTwo::can_open(const Node& node) const {
     const double pairs = static_cast<double>(node.features()) * node.features();
@@ -232,10 +243,12 @@ bool DepthTwo::can_open(const Node& node) const {
 
 DepthTwoValues DepthTwo::open(const Node& node, SideValues& sides) {
     open_ = &table_for(node);
-    return open_->solve(node, true, sides);
+    return open_->solve(node, true, control_, sides);
 }
 
-DepthTwoValues DepthTwo::solve_side(int f, bool inside, std::int64_t leaf) { return open_->solve_side(f, inside, leaf); }
+DepthTwoValues DepthTwo::solve_side(int f, bool inside, std::int64_t leaf) {
+    return open_->solve_side(f, inside, leaf);
+}
 
 const std::vector<std::int64_t>* DepthTwo::overlaps(int f) const { return open_->overlaps(f); }
 

@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "control.hpp"
 #include "node.hpp"
 
 namespace goct {
@@ -21,11 +22,14 @@ struct SideValues {
 // Counts in 8, 16, 32 or 64 bits, whatever the node's total cost needs.
 class DepthTwo {
 public:
-    // `bytes`: memory for the matrices of pair counts.
-    DepthTwo(const Instance& instance, std::size_t bytes);
+    // `bytes`: memory for the matrices of pair counts. Counts throw SearchStopped if they take long and the control
+    // says so.
+    DepthTwo(const Instance& instance, std::size_t bytes, Control& control);
     ~DepthTwo();
 
     DepthTwoValues solve(const Node& node, SideValues& sides);
+    // From now on, finish whatever the control says.
+    void ignore_control() { control_ = nullptr; }
 
     // Solves the node and keeps its counts, so that its sides can be solved by `solve_side`. Only if they fit.
     bool can_open(const Node& node) const;
@@ -48,6 +52,7 @@ private:
 
     const Instance& instance_;
     std::size_t bytes_;
+    Control* control_;
     bool weighted_;     // there is a minimum leaf weight
     std::unique_ptr<Table> table8_, table16_, table32_, table64_;
     Table* open_ = nullptr;

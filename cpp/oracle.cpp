@@ -75,10 +75,11 @@ Answer Oracle::solve(const Question& question, Control& control) {
     Preorder preorder;
     const std::int64_t base = unavoidable(costs);
     control.offset = base;
+    control.started = true;
     answer.bound = search.solve(depth, avoidable_cutoff(question.cutoff, base), jobs_, preorder) + base;
     answer.proven = control.reason() == StopReason::none;
     if (!preorder.empty()) {
-        if (!search.expand(depth, preorder)) throw std::logic_error("a found tree could not be worked out");
+        if (!search.expand_at_last(depth, preorder)) throw std::logic_error("a found tree could not be worked out");
         answer.tree = build_tree(costs, preorder, answer.cost);
         if (answer.proven && answer.cost != answer.bound) throw std::logic_error("a tree does not cost what was found");
     }
@@ -100,6 +101,7 @@ std::vector<Answer> Oracle::solve_budgets(const Question& question, const std::v
     const int most = BudgetSearch::most_splits(depth, std::min(asked, std::max(rows() - 1, 0)));
     const std::int64_t base = unavoidable(costs);
     control.offset = base;
+    control.started = true;
     BudgetValues limits;
     for (int m = 0; m <= most; ++m)
         limits.push_back(avoidable_cutoff(cutoffs.empty() ? std::nullopt : std::optional(cutoffs[m]), base));
@@ -116,7 +118,8 @@ std::vector<Answer> Oracle::solve_budgets(const Question& question, const std::v
         answer.proven = control.reason() == StopReason::none;
         answer.bound = values[used] + base;
         if (trees[used].empty()) continue;
-        if (m <= most && !search.expand(depth, trees[m])) throw std::logic_error("a found tree could not be worked out");
+        if (m <= most && !search.expand(depth, trees[m]))
+            throw std::logic_error("a found tree could not be worked out");
         answer.tree = build_tree(costs, trees[used], answer.cost);
         if (answer.proven && answer.cost != answer.bound) throw std::logic_error("a tree does not cost what was found");
         if (!cutoffs.empty() && answer.cost >= cutoffs[m]) answer.tree.clear();
@@ -127,13 +130,18 @@ std::vector<Answer> Oracle::solve_budgets(const Question& question, const std::v
 // The budgets one by one, each with its own split costs; the cheapest wins, the smaller one among equals.
 Answer Oracle::solve_within_budget(const Question& question, Control& control) {
     const int most = std::max(*question.max_splits, 0);
-    const auto penalty = [&](int m) { return m * question.split_cost; };
+    const auto penalty = [&](std::int64_t m) {
+        return m == 0 || question.split_cost <= kInfinite / m ? m * question.split_cost : kInfinite;
+    };
+    std::optional<std::int64_t> cutoff = question.cutoff;
+    if (cutoff) cutoff = std::clamp(*cutoff, -2 * kInfinite, 2 * kInfinite);
     std::vector<std::int64_t> cutoffs;
     for (int m = 0; m <= most; ++m) {
         // Without split costs only the largest budget matters.
         const bool live = question.split_cost > 0 || m == most;
         cutoffs.push_back(!live ? std::numeric_limits<std::int64_t>::min()
-                          : question.cutoff ? *question.cutoff - penalty(m) : std::numeric_limits<std::int64_t>::max());
+                          : cutoff ? *cutoff - penalty(m)
+                                   : std::numeric_limits<std::int64_t>::max());
     }
     const std::vector<Answer> answers = solve_budgets(question, cutoffs, control);
     Answer best;
@@ -144,8 +152,9 @@ Answer Oracle::solve_within_budget(const Question& question, Control& control) {
         const Answer& answer = answers[m];
         best.bound = std::min(best.bound, answer.bound + penalty(m));
         if (answer.tree.empty()) continue;
-        const auto splits = std::count_if(answer.tree.begin(), answer.tree.end(), [](const TreeNode& n) { return n.feature >= 0; });
-        const std::int64_t cost = answer.cost + splits * question.split_cost;
+        const auto splits = std::count_if(answer.tree.begin(), answer.tree.end(),
+                                          [](const TreeNode& node) { return node.feature >= 0; });
+        const std::int64_t cost = answer.cost + penalty(splits);
         if (best.tree.empty() || cost < best.cost) {
             best.tree = answer.tree;
             best.cost = cost;

@@ -44,27 +44,29 @@ void run_watched(Control& control, const Cache& cache, nb::object callback, Work
         changed.notify_all();
     });
     std::exception_ptr raised;
+    bool stopping = false;
     for (;;) {
         {
             const nb::gil_scoped_release release;
             std::unique_lock guard(lock);
             if (changed.wait_for(guard, kBetweenLooks, [&] { return done; })) break;
         }
-        if (raised) continue;
+        if (stopping) continue;
         try {
             if (PyErr_CheckSignals() != 0) throw nb::python_error();
-            if (!callback.is_none()) {
+            if (!callback.is_none() && control.started) {
                 const std::int64_t incumbent = control.incumbent, offset = control.offset;
                 const nb::object best = incumbent == Control::kNoIncumbent ? nb::none() : nb::cast(incumbent + offset);
                 const nb::object answer = callback(control.elapsed(), best, control.bound.load() + offset,
                                                    control.nodes.load(), control.depth_two.load(), cache.entries());
-                if (nb::cast<bool>(nb::bool_(answer))) control.interrupt();
+                stopping = nb::cast<bool>(nb::bool_(answer));
             }
         } catch (const nb::python_error& error) {
             // Ctrl-C ends the search, not the program: the best tree so far is returned.
             if (!error.matches(PyExc_KeyboardInterrupt)) raised = std::current_exception();
-            control.interrupt();
+            stopping = true;
         }
+        if (stopping) control.interrupt();
     }
     worker.join();
     if (raised) std::rethrow_exception(raised);

@@ -124,6 +124,9 @@ GOCT_INLINE void best_trees(const PairSweep<T> s) {
     s.best[0] = least_lane(one), s.best[1] = least_lane(two), s.best[2] = least_lane(three);
 }
 
+// Numbers added between two looks at the control: some milliseconds.
+constexpr std::int64_t kWorkBetweenLooks = 1 << 24;
+
 // The lines of the matrix from the last feature up: within a chain each is the next one plus the rows that join.
 template <class T, int Planes, class Done>
 GOCT_INLINE void lines(const PairSweep<T> s, bool keep, Done&& done) {
@@ -135,7 +138,13 @@ GOCT_INLINE void lines(const PairSweep<T> s, bool keep, Done&& done) {
         const std::size_t plane = static_cast<std::size_t>(k) * s.width;
         add_rows(s.cells + plane, stride, s.row, s.rows, s.column + plane, s.column + plane, 0, s.width);
     }
+    std::int64_t work = static_cast<std::int64_t>(s.rows) * stride;
     for (int f = s.features - 1; f >= 0; --f) {
+        work += static_cast<std::int64_t>(s.bin_begin[f + 1] - s.bin_begin[f] + 8) * stride;
+        if (work > kWorkBetweenLooks && s.control) {
+            if (s.control->stopped()) throw SearchStopped{};
+            work = 0;
+        }
         T* line = s.matrix + (keep ? f * stride : 0);
         const int from = s.chain_begin[f] / V::lanes * V::lanes;
         const bool chain_starts = f + 1 == s.features || s.chain_begin[f + 1] != s.chain_begin[f];

@@ -1,6 +1,8 @@
 // The inner loops of the depth-two solver.
 #pragma once
 
+#include "control.hpp"
+
 namespace goct {
 
 // Everything about the pairs of features of one row set.
@@ -27,6 +29,7 @@ struct PairSweep {
     T* outside_leaf;
     T* inside_best;            // ... with at most one more split.
     T* outside_best;
+    Control* control;          // throw SearchStopped when it says so; null: never
     T* best;                   // 3: gain of the best tree with at most 1, 2 and 3 splits
 };
 

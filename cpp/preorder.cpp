@@ -1,12 +1,40 @@
 #include "preorder.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 
 namespace goct {
 
-Preorder best_small_tree(const Instance& instance, DepthTwo& solver, const Node& node, int splits) {
-    SideValues sides;
-    const DepthTwoValues values = solver.solve(node, sides);
+namespace {
+
+// The single split of least cost. Features that leave too small a side are not in the node.
+int best_split(const Instance& instance, const Node& node) {
+    const int features = node.features(), planes = instance.costs().planes();
+    std::vector<std::int64_t> inside(features), in_best(features, 0), out_best(features, 0);
+    for (int k = 0; k < planes; ++k) {
+        inside.assign(features, 0);
+        std::int64_t total = 0;
+        for (int r = 0; r < node.rows(); ++r) {
+            const std::int64_t delta = instance.costs().delta(node.row(r))[k];
+            total += delta;
+            for (const int* e = node.entries_begin(r); e != node.entries_end(r); ++e) inside[*e] += delta;
+        }
+        for (int f = features - 1; f >= 0; --f) {
+            if (f + 1 < features && node.chain_begin()[f] == node.chain_begin()[f + 1]) inside[f] += inside[f + 1];
+            in_best[f] = std::min(in_best[f], inside[f]);
+            out_best[f] = std::min(out_best[f], total - inside[f]);
+        }
+    }
+    int best = 0;
+    for (int f = 1; f < features; ++f)
+        if (in_best[f] + out_best[f] < in_best[best] + out_best[best]) best = f;
+    return best;
+}
+
+}  // namespace
+
+Preorder best_small_tree(const Instance& instance, const Node& node, const DepthTwoValues& values,
+                         const SideValues& sides, int splits) {
     while (splits > 0 && values[splits - 1] == values[splits]) --splits;
     if (splits == 0) return {kLeaf};
     for (int f = 0; f < node.features(); ++f) {
@@ -22,7 +50,7 @@ Preorder best_small_tree(const Instance& instance, DepthTwo& solver, const Node&
                         SplitSet scratch;
                         Node child;
                         child.make_child(instance, node, f, side, true, scratch);
-                        part = best_small_tree(instance, solver, child, 1);
+                        part = {child.feature(best_split(instance, child)), kLeaf, kLeaf};
                     }
                     tree.insert(tree.end(), part.begin(), part.end());
                 }
@@ -42,7 +70,8 @@ int local_feature(const Node& node, int feature) {
         else
             high = middle;
     }
-    if (low == node.features() || node.feature(low) != feature) throw std::logic_error("a feature is not where it was found");
+    if (low == node.features() || node.feature(low) != feature)
+        throw std::logic_error("a feature is not where it was found");
     return low;
 }
 

@@ -17,8 +17,9 @@ inline constexpr int kLeaf = -1;
 inline constexpr int kDepthTwo = -2;   // the best tree of depth two
 inline constexpr int kKnown = -3;      // the tree that begins as the cache says
 
-// The best tree of the node with at most three splits and depth two; one split and depth one.
-Preorder best_small_tree(const Instance& instance, DepthTwo& solver, const Node& node, int splits);
+// The best tree of the node with at most that many splits, 0 to 3, from what the depth-two solver says about the node.
+Preorder best_small_tree(const Instance& instance, const Node& node, const DepthTwoValues& values,
+                         const SideValues& sides, int splits);
 
 // The number of the problem's feature among those of the node.
 int local_feature(const Node& node, int feature);

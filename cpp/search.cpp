@@ -5,12 +5,14 @@
 #include <mutex>
 #include <numeric>
 #include <stdexcept>
+#include <system_error>
 #include <thread>
 
 namespace goct {
 
 Search::Search(const SearchContext& context)
-    : context_(context), split_cost_(context.instance.costs().split_cost()), depth_two_(context.instance, context.matrix_bytes) {}
+    : context_(context), split_cost_(context.instance.costs().split_cost()),
+      depth_two_(context.instance, context.matrix_bytes, context.control) {}
 
 Search::Level& Search::level(int l) {
     while (static_cast<int>(levels_.size()) <= l) levels_.push_back(std::make_unique<Level>());
@@ -212,8 +214,10 @@ void Search::learn(int l, int f, const Attempt& result) {
     };
     for (int j = 0; j < node.features(); ++j) {
         const std::int64_t both = (*overlap)[j], only_j = node.inside(j).swing - both;
-        at.inside_bound[j] = std::max(at.inside_bound[j], combine(result.inside - (inside - both), result.outside - (outside - only_j)));
-        at.outside_bound[j] = std::max(at.outside_bound[j], combine(result.inside - both, result.outside - only_j));
+        const std::int64_t inside_j = combine(result.inside - (inside - both), result.outside - (outside - only_j));
+        const std::int64_t outside_j = combine(result.inside - both, result.outside - only_j);
+        at.inside_bound[j] = std::max(at.inside_bound[j], inside_j);
+        at.outside_bound[j] = std::max(at.outside_bound[j], outside_j);
     }
 }
 
@@ -229,11 +233,17 @@ public:
     std::int64_t run(int jobs, std::int64_t& value, Preorder& tree) {
         std::vector<std::unique_ptr<Search>> others;
         std::vector<std::thread> threads;
-        for (int t = 1; t < jobs; ++t) {
+        for (int t = 1; t < std::min(jobs, size()); ++t) {
             others.push_back(std::make_unique<Search>(first_.context_));
             others.back()->level(0) = root_;
         }
-        for (auto& other : others) threads.emplace_back([this, &other] { guarded(*other); });
+        for (auto& other : others) {
+            try {
+                threads.emplace_back([this, &other] { guarded(*other); });
+            } catch (const std::system_error&) {
+                break;  // the system has no more threads; those there are do the work
+            }
+        }
         guarded(first_);
         for (auto& thread : threads) thread.join();
         if (error_) std::rethrow_exception(error_);
@@ -275,9 +285,14 @@ private:
             const Attempt known = first_.bounds(0, f);
             const std::int64_t target = cutoff(i);
             guard.unlock();
-            Attempt result = search.attempt(0, depth_, f, known, target, candidate);
+            Attempt result = known;
+            try {
+                result = search.attempt(0, depth_, f, known, target, candidate);
+                if (result.solved && !search.expand(depth_, candidate)) result.solved = false;
+            } catch (const SearchStopped&) {
+                result.solved = false;
+            }
             const std::int64_t value = result.inside + result.outside + search.split_cost_;
-            if (result.solved && !search.expand_known(depth_, candidate)) result.solved = false;
             guard.lock();
             unsolved_ = std::min(unsolved_, value);
             if (result.solved && value < cutoff(i)) {
@@ -316,17 +331,32 @@ std::int64_t Search::solve(int depth, std::int64_t cutoff, int jobs, Preorder& t
     const Node& root = level(0).node;
     const Probe known = probe(root.total(), depth);
     if (known.bound >= cutoff) return known.bound;
+    try {
+        return solve_root(depth, cutoff, jobs, known, tree);
+    } catch (const SearchStopped&) {
+        width_ = 0;
+        if (tree.empty()) tree.assign(root.leaf() < cutoff, kLeaf);
+        return known.bound;
+    }
+}
+
+std::int64_t Search::solve_root(int depth, std::int64_t cutoff, int jobs, const Probe& known, Preorder& tree) {
+    const Node& root = level(0).node;
     if (known.exact) {
-        tree.assign(1, kKnown);
-        if (!expand_known(depth, tree)) tree.assign(root.leaf() < cutoff, kLeaf);
+        Preorder candidate{kKnown};
+        if (expand(depth, candidate))
+            tree = candidate;
+        else
+            tree.assign(root.leaf() < cutoff, kLeaf);
         return known.bound;
     }
     if (depth <= 2 || root.features() == 0 || root.leaf() <= split_cost_) return search(0, depth, cutoff, tree);
-    const std::int64_t start = cheapest(rank_features(0, depth));
+    const DepthTwoValues small = rank_features(0, depth);
+    const std::int64_t start = cheapest(small);
     std::int64_t best = cutoff;
     if (start < cutoff) {
         best = start;
-        tree.assign(1, start == root.leaf() ? kLeaf : kDepthTwo);
+        tree = small_tree(0, depth, small);
         context_.control.incumbent = best;
     }
     if (best <= split_cost_) return best;
@@ -336,7 +366,7 @@ std::int64_t Search::solve(int depth, std::int64_t cutoff, int jobs, Preorder& t
             width_ = width;
             const std::int64_t value = search(0, depth, best, candidate);
             width_ = 0;
-            if (value < best && expand_known(depth, candidate)) {
+            if (value < best && expand(depth, candidate)) {
                 best = value;
                 tree = candidate;
                 context_.control.incumbent = best;
@@ -344,6 +374,7 @@ std::int64_t Search::solve(int depth, std::int64_t cutoff, int jobs, Preorder& t
         }
         rank_features(0, depth);
     }
+    level(depth);   // all levels exist before other threads look at the first
     RootLoop loop(*this, depth, best, start);
     std::int64_t bound = loop.run(depth > 3 ? jobs : 1, best, tree);
     if (context_.control.stopped()) {
@@ -358,26 +389,36 @@ std::int64_t Search::solve(int depth, std::int64_t cutoff, int jobs, Preorder& t
     return bound;
 }
 
-bool Search::expand_known(int depth, Preorder& tree) {
-    if (std::find(tree.begin(), tree.end(), kKnown) == tree.end()) return true;
-    return expand(depth, true, tree);
-}
-
-bool Search::expand(int depth, Preorder& tree) { return expand(depth, false, tree); }
-
-bool Search::expand(int depth, bool known_only, Preorder& tree) {
+bool Search::expand(int depth, Preorder& tree) {
+    const auto stand_in = [](int code) { return code == kDepthTwo || code == kKnown; };
+    if (std::none_of(tree.begin(), tree.end(), stand_in)) return true;
     Preorder out;
     const int* code = tree.data();
-    if (!expand_at(0, depth, code, known_only, out)) return false;
-    tree = std::move(out);
-    return true;
+    const bool done = expand_at(0, depth, code, out);
+    // The solver was busy with other nodes meanwhile.
+    if (level(0).open) depth_two_.open(level(0).node, level(0).sides);
+    if (done) tree = std::move(out);
+    return done;
+}
+
+bool Search::expand_at_last(int depth, Preorder& tree) {
+    depth_two_.ignore_control();
+    return expand(depth, tree);
+}
+
+// The tree that has the value cheapest() says.
+Preorder Search::small_tree(int l, int depth, const DepthTwoValues& values) {
+    int splits = 0;
+    for (int m = 1; m <= (depth == 1 ? 1 : 3); ++m)
+        if (values[m] + m * split_cost_ < values[splits] + splits * split_cost_) splits = m;
+    return best_small_tree(context_.instance, level(l).node, values, level(l).sides, splits);
 }
 
 // Reads one tree from `code` and writes it without stand-ins; the rows are those of the node at level l.
-bool Search::expand_at(int l, int depth, const int*& code, bool known_only, Preorder& out) {
+bool Search::expand_at(int l, int depth, const int*& code, Preorder& out) {
     Level& at = level(l);
     const int root = *code++;
-    if (root == kLeaf || (root == kDepthTwo && known_only)) {
+    if (root == kLeaf) {
         out.push_back(root);
         return true;
     }
@@ -386,7 +427,7 @@ bool Search::expand_at(int l, int depth, const int*& code, bool known_only, Preo
         out.push_back(root);
         for (const bool inside : {true, false}) {
             make_child(l, f, inside);
-            if (!expand_at(l + 1, depth - 1, code, known_only, out)) return false;
+            if (!expand_at(l + 1, depth - 1, code, out)) return false;
         }
         return true;
     }
@@ -404,14 +445,10 @@ bool Search::expand_at(int l, int depth, const int*& code, bool known_only, Preo
         }
         if (context_.control.stopped() || tree.empty()) return false;
     } else {
-        const DepthTwoValues values = depth_two_.solve(at.node, at.sides);
-        int splits = 0;
-        for (int m = 1; m <= (depth == 1 ? 1 : 3); ++m)
-            if (values[m] + m * split_cost_ < values[splits] + splits * split_cost_) splits = m;
-        tree = best_small_tree(context_.instance, depth_two_, at.node, splits);
+        tree = small_tree(l, depth, depth_two_.solve(at.node, at.sides));
     }
     const int* inner = tree.data();
-    return expand_at(l, depth, inner, known_only, out);
+    return expand_at(l, depth, inner, out);
 }
 
 }  // namespace goct

@@ -47,8 +47,8 @@ public:
     // and `tree` set. Otherwise returns a lower bound; one of at least `cutoff`, unless the search was stopped.
     std::int64_t solve(int depth, std::int64_t cutoff, int jobs, Preorder& tree);
 
-    // Replaces the stand-ins. False if stopped before it was done.
-    bool expand(int depth, Preorder& tree);
+    // Replaces the stand-ins of a tree that solve() left, after which this search is over.
+    bool expand_at_last(int depth, Preorder& tree);
 
 private:
     struct Level {
@@ -68,6 +68,7 @@ private:
     };
     class RootLoop;
 
+    std::int64_t solve_root(int depth, std::int64_t cutoff, int jobs, const Probe& known, Preorder& tree);
     Level& level(int l);
     Archive& archive(int depth);
     bool similarity_holds() const { return context_.instance.costs().min_leaf_weight() == 0; }
@@ -81,9 +82,9 @@ private:
     Attempt bounds(int l, int f) const;
     Attempt attempt(int l, int depth, int f, Attempt known, std::int64_t cutoff, Preorder& tree);
     void learn(int l, int f, const Attempt& result);
-    bool expand_known(int depth, Preorder& tree);
-    bool expand(int depth, bool known_only, Preorder& tree);
-    bool expand_at(int l, int depth, const int*& code, bool known_only, Preorder& out);
+    bool expand(int depth, Preorder& tree);
+    Preorder small_tree(int l, int depth, const DepthTwoValues& values);
+    bool expand_at(int l, int depth, const int*& code, Preorder& out);
 
     SearchContext context_;
     std::int64_t split_cost_;

@@ -66,7 +66,9 @@ struct Vec {
     void store(T* p) const { std::memcpy(p, v, sizeof v); }
     friend Vec operator+(const Vec& a, const Vec& b) { return make([&](int i) { return a.v[i] + b.v[i]; }); }
     friend Vec operator-(const Vec& a, const Vec& b) { return make([&](int i) { return a.v[i] - b.v[i]; }); }
-    friend Vec min(const Vec& a, const Vec& b) { return make([&](int i) { return a.v[i] < b.v[i] ? a.v[i] : b.v[i]; }); }
+    friend Vec min(const Vec& a, const Vec& b) {
+        return make([&](int i) { return a.v[i] < b.v[i] ? a.v[i] : b.v[i]; });
+    }
     friend Vec where_less(const Vec& a, const Vec& b, const Vec& yes, const Vec& no) {
         return make([&](int i) { return a.v[i] < b.v[i] ? yes.v[i] : no.v[i]; });
     }

@@ -197,15 +197,48 @@ def test_every_budget_equals_brute_force(seed):
 
 @pytest.mark.parametrize("technique", TECHNIQUES)
 @pytest.mark.parametrize("split_cost", [0, 2])
-def test_no_technique_changes_the_cost(technique, split_cost):
+@pytest.mark.parametrize("depth", [3, 4])
+def test_no_technique_changes_the_cost(technique, split_cost, depth):
     rng = np.random.default_rng(7)
     for classes in (2, 3):
         X, costs = planted(rng, rows=120, features=15, classes=classes)
-        all_on = LinearOracle(X).solve(costs, max_depth=4, split_cost=split_cost)
+        all_on = LinearOracle(X).solve(costs, max_depth=depth, split_cost=split_cost)
         one_off = LinearOracle(X, techniques={technique: False}).solve(
-            costs, max_depth=4, split_cost=split_cost
+            costs, max_depth=depth, split_cost=split_cost
         )
         assert one_off.cost == all_on.cost == all_on.bound == one_off.bound
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_equals_itself_without_techniques(seed):
+    """Larger than brute force can do: thresholds, categories, minimum leaves, several calls."""
+    rng = np.random.default_rng(2000 + seed)
+    nothing = dict.fromkeys(TECHNIQUES, False)
+    for _ in range(10):
+        raw = rng.integers(0, 9, (int(rng.integers(30, 150)), 3))
+        X = np.concatenate(
+            [raw[:, :1] > np.arange(8), raw[:, 1:2] == np.arange(9), raw[:, 2:] > np.arange(8)],
+            axis=1,
+        )
+        X = np.unique(X.astype(np.uint8), axis=0)
+        classes, depth = int(rng.integers(2, 4)), int(rng.integers(3, 5))
+        y = (X[:, 0] + X[:, 12] * X[:, 20] + (rng.random(len(X)) < 0.2)) % classes
+        costs = np.where(
+            np.arange(classes) == y[:, None],
+            0,
+            rng.integers(1, int(rng.choice([2, 200])), (len(X), 1)),
+        )
+        rules = {
+            "max_depth": depth,
+            "split_cost": int(rng.choice([0, 1, 5])),
+            "min_leaf_weight": int(rng.choice([0, 0, 5])),
+        }
+        plain = LinearOracle(X, techniques=nothing).solve(costs, **rules)
+        oracle = LinearOracle(X)
+        oracle.solve(costs * np.arange(1, classes + 1), **rules)
+        for _ in range(2):
+            result = oracle.solve(costs, **rules)
+            assert result.cost == result.bound == plain.cost == plain.bound
 
 
 @pytest.mark.parametrize("depth", [3, 4, 5])
