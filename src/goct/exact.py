@@ -315,11 +315,12 @@ def scale_to_integers(values: NDArray[Any], name: str) -> tuple[NDArray[np.int64
             integers = np.array(scaled, dtype=np.int64)[inverse].reshape(values.shape)
             return integers, Fraction(1, denominator), True
 
-    largest = float(np.abs(values).max())
-    relative = values.astype(np.float64) / largest  # first, so that nothing over- or underflows
+    # Relative to a power of two near the largest value first: nothing over- or underflows.
+    _, magnitude = np.frexp(np.abs(values).max())
+    relative = np.ldexp(values.astype(np.float64), -int(magnitude))
     exponent = int(np.ceil(np.log2(np.abs(relative).sum()))) - 28
     integers = np.rint(relative * 2.0**-exponent).astype(np.int64)
-    return integers, Fraction(largest) * Fraction(2) ** exponent, False
+    return integers, Fraction(2) ** (int(magnitude) + exponent), False
 
 
 def _absolute_sum(integers: NDArray[np.int64]) -> float:
