@@ -3,8 +3,8 @@
     python benchmarks/anytime.py --depths 6 --limit 10
 
 For every dataset, accuracy is maximised under a time limit; the objective is recorded about twenty
-times a second. The primal integral is the mean over the time limit of the distance to the best value
-that was found, in percentage points of accuracy: small if good trees came at once.
+times a second. The primal integral is the mean over the time limit of the distance to the best
+value that was found, in percentage points of accuracy: small if good trees came at once.
 """
 
 from __future__ import annotations
