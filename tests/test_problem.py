@@ -192,6 +192,19 @@ def test_names() -> None:
     assert Problem.from_arrays([[0, 1]], [0], feature_names=names).feature_names == ("old", "ill")
 
 
+def test_data_frames() -> None:
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"old": [0, 1, 1], "rich": [True, False, True]})
+    problem = Problem.from_arrays(frame, pd.Series(["no", "yes", "yes"]))
+    assert problem.feature_names == ("old", "rich")
+    assert problem.classes == ("no", "yes")
+    frame.loc[1, "old"] = 5
+    with pytest.raises(ValueError, match=r"5 at row 1, column 0 \('old'\)"):
+        Problem.from_arrays(frame, [0, 1, 1])
+    with pytest.raises(ValueError, match="missing label at row 1"):
+        Problem.from_arrays([[0], [1], [1]], pd.Series(["a", pd.NA, "b"], dtype="string"))
+
+
 def test_arrays_are_read_only() -> None:
     problem = Problem.from_arrays([[0], [1]], [0, 1])
     with pytest.raises(ValueError, match="read-only"):

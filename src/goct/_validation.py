@@ -123,11 +123,11 @@ def check_labels(y: Any, n_rows: int) -> tuple[tuple[Any, ...], NDArray[np.intp]
 
 
 def _is_missing(labels: NDArray[Any]) -> NDArray[np.bool_]:
-    unequal: NDArray[Any] = np.asarray(labels != labels)
-    if unequal.dtype == bool:
+    try:
+        unequal = labels != labels
         return np.asarray(unequal | (labels == np.array(None)), dtype=bool)
-    # An object such as pandas.NA compares neither equal nor unequal to itself.
-    return np.array([label is None or (label != label) is not False for label in labels])
+    except TypeError:  # pandas.NA is neither equal nor unequal to itself
+        return np.array([label is None or (label != label) is not False for label in labels])
 
 
 def check_numbers(values: Any, name: str, n_rows: int, *, negative: bool) -> NDArray[Any]:

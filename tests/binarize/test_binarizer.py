@@ -93,6 +93,6 @@ def test_column_names_of_a_data_frame() -> None:
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame({"age": [20, 30, 40], "size": [1.5, 1.6, 1.8]})
     binarizer = Binarizer(1).fit(frame)
-    assert binarizer.get_feature_names_out().tolist() == ["age > 20", "size > 1.55"]
+    assert binarizer.get_feature_names_out().tolist() == ["age > 35", "size > 1.7"]
     with pytest.raises(ValueError, match="expected"):
         binarizer.transform(frame[["size", "age"]])
