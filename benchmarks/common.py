@@ -7,6 +7,7 @@ import gc
 import math
 import os
 import statistics
+import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -88,6 +89,23 @@ def installed(make: Callable[[], Solver]) -> Solver | None:
         return make()
     except ImportError:
         return None
+
+
+def streed_solver(task: str, quality: Callable[[Labels, Labels], object]) -> Solver:
+    """Return pystreed with an optimization task; `quality` is of labels and predictions."""
+    from pystreed import STreeDClassifier
+
+    def run(X: Features, y: Labels, depth: int, limit: float) -> Fit:
+        X, y = X.astype(np.int32), y.astype(np.int32)
+        model = STreeDClassifier(
+            task, max_depth=depth, max_num_nodes=2**depth - 1, time_limit=limit
+        )
+        start = time.process_time()
+        model.fit(X, y)
+        seconds = time.process_time() - start
+        return Fit(seconds, quality(y, model.predict(X)), bool(model.fit_result.is_optimal()))
+
+    return run
 
 
 def measure(solver: Solver, X: Features, y: Labels, depth: int, limit: float, repeats: int) -> Fit:

@@ -11,9 +11,7 @@ from __future__ import annotations
 import time
 from fractions import Fraction
 
-import numpy as np
-
-from common import PAPER, Features, Fit, Labels, Solver, installed, parser, race
+from common import PAPER, Features, Fit, Labels, installed, parser, race, streed_solver
 from goct import Problem, Status, solve
 
 
@@ -25,25 +23,11 @@ def goct_solver(X: Features, y: Labels, depth: int, limit: float) -> Fit:
     return Fit(seconds, solution.value.as_fraction(), solution.status is Status.OPTIMAL)
 
 
-def streed_solver() -> Solver:
-    from pystreed import STreeDClassifier
-
-    def run(X: Features, y: Labels, depth: int, limit: float) -> Fit:
-        X, y = X.astype(np.int32), y.astype(np.int32)
-        model = STreeDClassifier(
-            "f1-score", max_depth=depth, max_num_nodes=2**depth - 1, time_limit=limit
-        )
-        start = time.process_time()
-        model.fit(X, y)
-        seconds = time.process_time() - start
-        predicted = model.predict(X)
-        tp = int(((predicted == 1) & (y == 1)).sum())
-        f1 = Fraction(2 * tp, int((predicted == 1).sum() + (y == 1).sum()))
-        return Fit(seconds, f1, bool(model.fit_result.is_optimal()))
-
-    return run
+def f1(y: Labels, predicted: Labels) -> Fraction:
+    tp = int(((predicted == 1) & (y == 1)).sum())
+    return Fraction(2 * tp, int((predicted == 1).sum() + (y == 1).sum()))
 
 
 if __name__ == "__main__":
     options = parser(__doc__, PAPER, [3, 4]).parse_args()
-    race(options, goct_solver, {"pystreed": installed(streed_solver)}, "F1")
+    race(options, goct_solver, {"pystreed": installed(lambda: streed_solver("f1-score", f1))}, "F1")

@@ -27,6 +27,7 @@ from common import (
     measure,
     race,
     row,
+    streed_solver,
 )
 from common import parser as make_parser
 from goct import Problem, Status, solve
@@ -39,27 +40,14 @@ def goct_solver(**options: object) -> Solver:
         problem = Problem.from_arrays(X, y)
         solution = solve(problem, "accuracy", depth, engine="search", time_limit=limit, **options)
         seconds = time.process_time() - start
-        errors = problem.total_weight * (1 - solution.value.as_fraction())
-        return Fit(seconds, int(errors), solution.status is Status.OPTIMAL)
+        wrong = problem.total_weight * (1 - solution.value.as_fraction())
+        return Fit(seconds, int(wrong), solution.status is Status.OPTIMAL)
 
     return run
 
 
-def streed_solver() -> Solver:
-    from pystreed import STreeDClassifier
-
-    def run(X: Features, y: Labels, depth: int, limit: float) -> Fit:
-        X, y = X.astype(np.int32), y.astype(np.int32)
-        model = STreeDClassifier(
-            "accuracy", max_depth=depth, max_num_nodes=2**depth - 1, time_limit=limit
-        )
-        start = time.process_time()
-        model.fit(X, y)
-        seconds = time.process_time() - start
-        errors = int((model.predict(X) != y).sum())
-        return Fit(seconds, errors, bool(model.fit_result.is_optimal()))
-
-    return run
+def errors(y: Labels, predicted: Labels) -> int:
+    return int((predicted != y).sum())
 
 
 def dl85_solver() -> Solver:
@@ -102,7 +90,10 @@ def main() -> None:
     if options.ablation:
         ablation(options)
     else:
-        peers = {"pystreed": installed(streed_solver), "pydl8.5": installed(dl85_solver)}
+        peers = {
+            "pystreed": installed(lambda: streed_solver("accuracy", errors)),
+            "pydl8.5": installed(dl85_solver),
+        }
         race(options, goct_solver(), peers, "errors")
 
 

@@ -58,6 +58,8 @@ def check_binary_matrix(X: Any, names: Sequence[str] | None = None) -> NDArray[n
         raise ValueError(f"X must be two-dimensional (rows, features), got shape {array.shape}")
     if array.dtype.kind == "b":
         return np.ascontiguousarray(array).view(np.uint8)
+    if array.dtype == np.uint8 and array.max(initial=0) <= 1:
+        return np.ascontiguousarray(array)
     if array.dtype.kind not in "uifO":
         raise TypeError(f"X must hold 0/1 numbers or booleans, got values of type {array.dtype}")
 

@@ -419,9 +419,9 @@ def test_duplicate_rows_are_allowed():
 
 
 def test_bad_input():
-    with pytest.raises(ValueError, match="two dimensions"):
+    with pytest.raises(ValueError, match="two-dimensional"):
         LinearOracle([0, 1])
-    with pytest.raises(ValueError, match="zeros and ones"):
+    with pytest.raises(ValueError, match="must be 0 or 1"):
         LinearOracle([[0, 2]])
     with pytest.raises(ValueError, match="at least one row"):
         LinearOracle(np.zeros((0, 2)))

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from goct import _core
-from goct._validation import check_count
+from goct._validation import check_binary_matrix, check_count
 from goct.solution import Limit
 
 TreeTuple: TypeAlias = "int | tuple[int, TreeTuple, TreeTuple]"
@@ -121,11 +121,7 @@ class LinearOracle:
         n_jobs: int = 1,
         techniques: Mapping[str, bool] | None = None,
     ) -> None:
-        cells = np.asarray(X)
-        if cells.ndim != 2:
-            raise ValueError("X must have two dimensions")
-        if cells.size and not np.isin(cells, (0, 1)).all():
-            raise ValueError("X must hold zeros and ones only")
+        cells = check_binary_matrix(X)
         self._rows, self._features = (int(size) for size in cells.shape)
         if self._rows == 0:
             raise ValueError("X must have at least one row")
@@ -136,7 +132,7 @@ class LinearOracle:
                 raise ValueError("weights must be one non-negative integer per row")
         memory_limit = check_count(int(memory_limit), "memory_limit")
         self._core = _core.Oracle(
-            np.ascontiguousarray(cells, dtype=np.uint8),
+            cells,
             row_weights,
             memory_limit,
             count_jobs(n_jobs),
