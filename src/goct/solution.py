@@ -10,6 +10,7 @@ from math import inf
 from typing import Any, TypeAlias
 
 from goct._validation import check_count
+from goct.constraints import Constraint
 from goct.exact import Exact, as_fraction
 from goct.metrics import Metric
 from goct.problem import Problem
@@ -114,7 +115,7 @@ class Solution:
         What is known about the tree.
     limit
         Why the solver stopped before it was done, if it did.
-    metric, split_penalty, max_depth, max_splits, problem
+    metric, split_penalty, max_depth, max_splits, problem, constraints
         The question.
     stats
         Times and counts of the engine.
@@ -131,6 +132,7 @@ class Solution:
     max_depth: int
     max_splits: int | None
     problem: Problem = field(repr=False)
+    constraints: tuple[Constraint, ...] = ()
     stats: dict[str, Any] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
@@ -138,6 +140,9 @@ class Solution:
             raise AssertionError(f"status {self.status} does not go with tree {self.tree}")
         if self.tree is None or self.objective is None:
             return
+        for constraint in self.constraints:
+            if not constraint.is_met(self.tree, self.problem):
+                raise AssertionError(f"the tree does not meet {constraint.name}")
         if self.objective > self.bound:
             raise AssertionError(f"objective {self.objective!r} is above its bound {self.bound!r}")
         if (self.status is Status.OPTIMAL) != (self.objective == self.bound):
@@ -146,7 +151,7 @@ class Solution:
     @classmethod
     def of_tree(
         cls,
-        tree: Tree,
+        tree: Tree | None,
         bound: Exact,
         *,
         metric: Metric,
@@ -154,28 +159,35 @@ class Solution:
         split_penalty: Fraction,
         max_depth: int,
         max_splits: int | None = None,
+        constraints: tuple[Constraint, ...] = (),
         limit: Limit = Limit.NONE,
         stats: dict[str, Any] | None = None,
     ) -> Solution:
         """Return the solution for a tree and a proven bound on the objective.
 
         The metric is computed from the tree, and the status follows: OPTIMAL
-        exactly if the bound is met.
+        exactly if the bound is met. Without a tree, the status is INFEASIBLE,
+        unless a limit was reached.
         """
-        value = metric.evaluate(tree, problem)
-        objective = value - split_penalty * tree.splits
+        value = objective = None
+        status = Status.INFEASIBLE if limit is Limit.NONE else Status.NO_SOLUTION
+        if tree is not None:
+            value = metric.evaluate(tree, problem)
+            objective = value - split_penalty * tree.splits
+            status = Status.OPTIMAL if objective == bound else Status.FEASIBLE
         return cls(
             tree=tree,
             value=value,
             objective=objective,
             bound=bound,
-            status=Status.OPTIMAL if objective == bound else Status.FEASIBLE,
-            limit=Limit.NONE if objective == bound else limit,
+            status=status,
+            limit=Limit.NONE if status is Status.OPTIMAL else limit,
             metric=metric,
             split_penalty=split_penalty,
             max_depth=max_depth,
             max_splits=max_splits,
             problem=problem,
+            constraints=constraints,
             stats=stats or {},
         )
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from goct._validation import check_choice, check_count
+from goct.constraints import Constraint, check_constraints
 from goct.exact import Exact, as_fraction
 from goct.metrics import Metric, get_metric
 from goct.problem import Problem
@@ -27,6 +28,7 @@ def solve(
     *,
     split_penalty: Any = 0,
     max_splits: int | None = None,
+    constraints: Any = (),
     engine: str = "auto",
     time_limit: float | None = None,
     node_limit: int | None = None,
@@ -51,6 +53,10 @@ def solve(
         many digits as a fraction that agrees with it in the first six or more.
     max_splits
         The largest number of splits; no limit if None.
+    constraints
+        Conditions that the tree must meet, such as ``Recall() >= 0.9`` or the
+        text "recall >= 0.9", see :mod:`goct.constraints`. If no tree meets
+        them, the solution has no tree and the status INFEASIBLE.
     engine
         "search", "mip", or "auto" to let goct choose.
     time_limit
@@ -94,6 +100,7 @@ def solve(
     penalty = _read_penalty(split_penalty)
     if max_splits is not None:
         max_splits = check_count(max_splits, "max_splits")
+    conditions = check_constraints(constraints, problem)
     check_choice(engine, "engine", ENGINES)
     limits = Limits(None if time_limit == float("inf") else time_limit, node_limit)
     if random_state is not None:
@@ -109,16 +116,17 @@ def solve(
     else:
         from goct.search import solve_search as run
     _check_options(options, run)
-    constant = best_constant(problem, metric)
+    constant = best_constant(problem, metric, conditions)
     if max_depth == 0 or max_splits == 0 or problem.X.shape[1] == 0 or problem.n_classes == 1:
         return Solution.of_tree(
             constant,
-            metric.evaluate(constant, problem),
+            metric.best_value(problem) if constant is None else metric.evaluate(constant, problem),
             metric=metric,
             problem=problem,
             split_penalty=penalty,
             max_depth=max_depth,
             max_splits=max_splits,
+            constraints=conditions,
             stats={"engine": "constant", "time": 0.0},
         )
     return run(
@@ -127,6 +135,7 @@ def solve(
         max_depth,
         split_penalty=penalty,
         max_splits=max_splits,
+        constraints=conditions,
         limits=limits,
         start=constant,
         random_state=random_state,
@@ -135,16 +144,22 @@ def solve(
     )
 
 
-def best_constant(problem: Problem, metric: Metric) -> Tree:
-    """Return the best tree without a split; the first class wins ties."""
-    trees = [
+def best_constant(
+    problem: Problem, metric: Metric, constraints: tuple[Constraint, ...] = ()
+) -> Tree | None:
+    """Return the best tree without a split that meets the constraints, or None.
+
+    The first class wins ties.
+    """
+    constants = [
         Tree(Leaf(k), problem.classes, problem.feature_names) for k in range(problem.n_classes)
     ]
+    trees = [tree for tree in constants if all(c.is_met(tree, problem) for c in constraints)]
 
     def value(tree: Tree) -> Exact:
         return metric.evaluate(tree, problem)
 
-    return max(trees, key=value)
+    return max(trees, key=value, default=None)
 
 
 def _read_penalty(value: Any) -> Fraction:

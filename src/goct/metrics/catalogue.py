@@ -238,6 +238,73 @@ class InstanceCost(LinearMetric):
         return reduced(-problem.costs, problem.cost_unit, Fraction(0))
 
 
+class _Count(ClassRewardMetric):
+    """The weight of some cells of the confusion matrix of two classes."""
+
+    _cells: tuple[tuple[int, int], ...]
+    """What counts: pairs of true and predicted class, 1 being the positive one."""
+
+    @property
+    def is_monotone(self) -> bool:
+        """Whether only correct predictions count."""
+        return all(true == predicted for true, predicted in self._cells)
+
+    @property
+    def is_antitone(self) -> bool:
+        """Whether only errors count."""
+        return all(true != predicted for true, predicted in self._cells)
+
+    def class_rewards(
+        self, class_weights: Sequence[Rational], positive: int | None
+    ) -> tuple[list[list[Fraction]], Fraction]:
+        """Return 1 for the cells that count."""
+        classes = range(len(class_weights))
+        return [
+            [Fraction((k == positive, j == positive) in self._cells) for j in classes]
+            for k in classes
+        ], Fraction(0)
+
+
+@dataclass(frozen=True, repr=False)
+class TruePositives(_Count):
+    """TP, the weight of the positives that are found; meant for constraints."""
+
+    name = "true_positives"
+    _cells = ((1, 1),)
+
+
+@dataclass(frozen=True, repr=False)
+class TrueNegatives(_Count):
+    """TN, the weight of the negatives that raise no alarm; meant for constraints."""
+
+    name = "true_negatives"
+    _cells = ((0, 0),)
+
+
+@dataclass(frozen=True, repr=False)
+class FalsePositives(_Count):
+    """FP, the weight of false alarms; meant for constraints, fewer being better."""
+
+    name = "false_positives"
+    _cells = ((0, 1),)
+
+
+@dataclass(frozen=True, repr=False)
+class FalseNegatives(_Count):
+    """FN, the weight of missed positives; meant for constraints, fewer being better."""
+
+    name = "false_negatives"
+    _cells = ((1, 0),)
+
+
+@dataclass(frozen=True, repr=False)
+class PredictedPositives(_Count):
+    """U = TP + FP, the weight of all alarms; meant for constraints, such as an alert budget."""
+
+    name = "predicted_positives"
+    _cells = ((1, 1), (0, 1))
+
+
 # ------------------------------------------------------------ fractional
 
 

@@ -51,8 +51,13 @@ class Combination(Metric):
 
     @property
     def is_monotone(self) -> bool:
-        """Whether all metrics are monotone and all weights positive."""
-        return all(weight > 0 and metric.is_monotone for weight, metric in self.terms)
+        """Whether no part falls when TP or TN rises: metrics count up, errors count down."""
+        return all(m.is_monotone if weight > 0 else m.is_antitone for weight, m in self.terms)
+
+    @property
+    def is_antitone(self) -> bool:
+        """Whether no part rises when TP or TN rises."""
+        return all(m.is_antitone if weight > 0 else m.is_monotone for weight, m in self.terms)
 
     def value(self, confusion: Confusion) -> Exact:
         """Return the exact value for a confusion matrix of two classes."""

@@ -17,6 +17,7 @@ from goct.exact import Exact, Number, as_fraction
 from goct.metrics.confusion import Confusion
 
 if TYPE_CHECKING:
+    from goct.constraints import MetricConstraint
     from goct.metrics.combination import Combination
     from goct.problem import Problem
     from goct.tree import Tree
@@ -88,7 +89,8 @@ class Metric(ABC):
     """A measure of how good a classifier is; more is better.
 
     Metrics can be added and multiplied by numbers:
-    ``0.5 * F1() + 0.5 * Accuracy()`` is a metric.
+    ``0.5 * F1() + 0.5 * Accuracy()`` is a metric. Compared with a number they
+    make a constraint: ``Recall() >= 0.9``.
     """
 
     @property
@@ -105,6 +107,11 @@ class Metric(ABC):
     def is_monotone(self) -> bool:
         """Whether the metric never falls when TP or TN rises and the class sizes stay."""
         return self.shape is not Shape.GENERAL
+
+    @property
+    def is_antitone(self) -> bool:
+        """Whether the metric never rises when TP or TN rises: a count of errors."""
+        return False
 
     @abstractmethod
     def value(self, confusion: Confusion) -> Exact:
@@ -150,6 +157,18 @@ class Metric(ABC):
 
     __rmul__ = __mul__
 
+    def __ge__(self, threshold: Number) -> MetricConstraint:
+        return _compare(self, ">=", threshold)
+
+    def __le__(self, threshold: Number) -> MetricConstraint:
+        return _compare(self, "<=", threshold)
+
+    def __gt__(self, threshold: Number) -> MetricConstraint:
+        raise TypeError(f"bounds may be attained: write {self.name} >= {threshold}")
+
+    def __lt__(self, threshold: Number) -> MetricConstraint:
+        raise TypeError(f"bounds may be attained: write {self.name} <= {threshold}")
+
     def __repr__(self) -> str:
         return f"<metric {self.name}>"
 
@@ -158,6 +177,14 @@ def _combine(*terms: tuple[Number, Metric]) -> Combination:
     from goct.metrics.combination import combine  # it derives from Metric
 
     return combine(terms)
+
+
+def _compare(metric: Metric, sense: str, threshold: object) -> MetricConstraint:
+    from goct.constraints import compare  # it knows metrics by name, and so all of them
+
+    if isinstance(threshold, Metric):
+        raise TypeError("a metric can be bounded by a number, not by another metric")
+    return compare(metric, sense, threshold)
 
 
 class LinearMetric(Metric):

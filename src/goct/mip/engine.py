@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from goct._validation import check_choice
+from goct.constraints import Constraint
 from goct.exact import Exact
 from goct.lattice import Lattice
 from goct.metrics import LinearMetric, Metric
@@ -37,8 +38,9 @@ def solve_mip(
     *,
     split_penalty: Fraction,
     max_splits: int | None,
+    constraints: tuple[Constraint, ...],
     limits: Limits,
-    start: Tree,
+    start: Tree | None,
     random_state: int | None,
     callback: Callback | None,
     formulation: str = "wflow",
@@ -50,7 +52,9 @@ def solve_mip(
 
     Parameters
     ----------
-    problem, metric, max_depth, split_penalty, max_splits, limits, random_state, callback
+    problem, metric, max_depth, split_penalty, max_splits, constraints, limits
+        As in :func:`goct.solve`; the depth is at least 1.
+    random_state, callback
         As in :func:`goct.solve`; the depth is at least 1.
     start
         A tree to start from; it is returned if nothing better is found.
@@ -79,6 +83,8 @@ def solve_mip(
             f"{metric.shape.value}; linear are accuracy, balanced_accuracy, recall, specificity, "
             "youden, class_cost, instance_cost, CostMatrix and sums of them"
         )
+    if constraints or start is None:
+        raise ValueError(f"the MIP engine cannot handle the constraint {constraints[0].name!r} yet")
     lattice = Lattice(metric.rewards(problem), split_penalty)
 
     def tree_of(flow: WFlowOCT, x: NDArray[np.float64]) -> Tree:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from fractions import Fraction
 
+from goct.constraints import Constraint
 from goct.exact import Exact
 from goct.metrics import FractionalMetric, LinearMetric, Metric, Shape
 from goct.problem import Problem
@@ -33,8 +34,9 @@ def solve_search(
     *,
     split_penalty: Fraction,
     max_splits: int | None,
+    constraints: tuple[Constraint, ...],
     limits: Limits,
-    start: Tree,
+    start: Tree | None,
     random_state: int | None,  # noqa: ARG001
     callback: Callback | None,
     n_jobs: int = 1,
@@ -67,6 +69,8 @@ def solve_search(
         )
     if limits.nodes is not None:
         raise ValueError("the search engine takes no node_limit; use time_limit, or engine='mip'")
+    if constraints or start is None:
+        raise ValueError("not yet")
     run = Run(problem, metric, max_depth, split_penalty, start, limits, callback)
     try:
         run.oracle = LinearOracle(
