@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from math import ceil
 from typing import Any
@@ -14,6 +15,7 @@ from goct._validation import check_choice, check_count
 from goct.constraints import Constraint, check_constraints
 from goct.exact import Exact, as_fraction
 from goct.metrics import Metric, get_metric
+from goct.one_vs_rest import against_rest, name_the_rest
 from goct.problem import Problem
 from goct.solution import Callback, Limits, Solution
 from goct.tree import MAX_DEPTH, Leaf, Tree
@@ -43,7 +45,9 @@ def solve(
     problem
         The data.
     metric
-        What to maximise: a name such as "balanced_accuracy", or a metric.
+        What to maximise: a name such as "balanced_accuracy", or a metric. If it
+        is one of two classes and the problem has more, the positive class
+        stands against the rest.
     max_depth
         The largest number of splits between root and leaf; 0 allows only the
         constant tree.
@@ -116,9 +120,12 @@ def solve(
     else:
         from goct.search import solve_search as run
     _check_options(options, run)
+    original = problem
+    if problem.n_classes > 2 and metric.is_binary:
+        problem = against_rest(problem)
     constant = best_constant(problem, metric, conditions)
     if max_depth == 0 or max_splits == 0 or problem.X.shape[1] == 0 or problem.n_classes == 1:
-        return Solution.of_tree(
+        solution = Solution.of_tree(
             constant,
             metric.best_value(problem) if constant is None else metric.evaluate(constant, problem),
             metric=metric,
@@ -129,19 +136,24 @@ def solve(
             constraints=conditions,
             stats={"engine": "constant", "time": 0.0},
         )
-    return run(
-        problem,
-        metric,
-        max_depth,
-        split_penalty=penalty,
-        max_splits=max_splits,
-        constraints=conditions,
-        limits=limits,
-        start=constant,
-        random_state=random_state,
-        callback=callback,
-        **options,
-    )
+    else:
+        solution = run(
+            problem,
+            metric,
+            max_depth,
+            split_penalty=penalty,
+            max_splits=max_splits,
+            constraints=conditions,
+            limits=limits,
+            start=constant,
+            random_state=random_state,
+            callback=callback,
+            **options,
+        )
+    if problem is original:
+        return solution
+    tree = None if solution.tree is None else name_the_rest(solution.tree, original)
+    return replace(solution, tree=tree, problem=original)
 
 
 def best_constant(

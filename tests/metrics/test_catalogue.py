@@ -26,6 +26,8 @@ from goct.metrics import (
     Confusion,
     CostMatrix,
     CustomMetric,
+    FalseNegatives,
+    FalsePositives,
     FBeta,
     FowlkesMallows,
     FractionalMetric,
@@ -34,6 +36,7 @@ from goct.metrics import (
     Jaccard,
     NegativePredictiveValue,
     Precision,
+    PredictedPositives,
     Recall,
     Shape,
     SmoothedDOR,
@@ -49,6 +52,7 @@ confusions = st.builds(Confusion, counts, counts, counts, counts).filter(lambda 
 OF_CONFUSION = [make() for name, make in METRICS.items() if name != "instance_cost"]
 OF_CONFUSION += [FBeta(3), FBeta(0.25), ClassCost(5, 1), ClassCost(0.5, 2), BoundedDOR(7)]
 OF_CONFUSION += [SmoothedDOR(0.25), 0.5 * F1() + 0.5 * Accuracy(), 0.3 * MCC() + 0.7 * GMean()]
+OF_CONFUSION += [2 * F1() - 0.01 * FalsePositives()]
 
 
 def labels(c: Confusion) -> tuple[np.ndarray, np.ndarray]:
@@ -117,17 +121,53 @@ def test_metrics_are_defined_everywhere(metric) -> None:
 
 @pytest.mark.parametrize("metric", OF_CONFUSION, ids=lambda m: m.name)
 @pytest.mark.parametrize(("n_pos", "n_neg"), [(6, 6), (3, 9), (9, 3), (1, 7), (0, 5), (5, 0)])
-def test_catalogue_is_monotone(metric, n_pos, n_neg) -> None:
-    assert metric.is_monotone
+def test_metrics_are_as_monotone_as_they_say(metric, n_pos, n_neg) -> None:
+    for sign in (1, -1):
+        if not (metric.is_monotone if sign == 1 else metric.is_antitone):
+            continue
 
-    def value(tp: int, tn: int) -> Exact:
-        return metric.value(Confusion(tp, n_neg - tn, n_pos - tp, tn))
+        def value(tp: int, tn: int, sign: int = sign) -> Exact:
+            return metric.value(Confusion(tp, n_neg - tn, n_pos - tp, tn)) * sign
 
-    for tp, tn in product(range(n_pos + 1), range(n_neg + 1)):
-        if tp < n_pos:
-            assert value(tp, tn) <= value(tp + 1, tn)
-        if tn < n_neg:
-            assert value(tp, tn) <= value(tp, tn + 1)
+        for tp, tn in product(range(n_pos + 1), range(n_neg + 1)):
+            if tp < n_pos:
+                assert value(tp, tn) <= value(tp + 1, tn)
+            if tn < n_neg:
+                assert value(tp, tn) <= value(tp, tn + 1)
+
+
+def test_only_counts_of_errors_and_alarms_are_not_monotone() -> None:
+    others = {m.name for m in OF_CONFUSION if not m.is_monotone}
+    assert others == {"false_positives", "false_negatives", "predicted_positives"}
+    assert FalsePositives().is_antitone
+    assert FalseNegatives().is_antitone
+    assert not PredictedPositives().is_antitone
+    assert (-FalsePositives()).is_monotone
+    assert not (F1() + FalsePositives()).is_monotone
+
+
+@pytest.mark.parametrize("metric", OF_CONFUSION, ids=lambda m: m.name)
+@given(data=st.data())
+def test_approximations_are_close(metric, data) -> None:
+    n_pos, n_neg = data.draw(st.integers(0, 10**6)), data.draw(st.integers(0, 10**6))
+    unit = data.draw(st.sampled_from([Fraction(1), Fraction(1, 3)]))
+    tp = data.draw(st.lists(st.integers(0, n_pos), min_size=1, max_size=5))
+    tn = data.draw(st.lists(st.integers(0, n_neg), min_size=len(tp), max_size=len(tp)))
+    exact = [
+        float(metric.value(Confusion(unit * a, unit * (n_neg - b), unit * (n_pos - a), unit * b)))
+        for a, b in zip(tp, tn, strict=True)
+    ]
+    u, p, n = float(unit), np.array(tp), np.array(tn)
+    floats = metric.approximate(u * p, u * (n_neg - n), u * (n_pos - p), u * n)
+    assert floats == pytest.approx(exact, rel=1e-9, abs=1e-9)
+
+
+@given(data=st.data())
+def test_custom_metrics_have_approximations_too(data) -> None:
+    cells = [np.array(data.draw(st.lists(counts, min_size=3, max_size=3))) for _ in range(4)]
+    metric = CustomMetric(lambda tp, fp, _fn, tn: tp * tn - fp, Shape.GENERAL)
+    tp, fp, _, tn = cells
+    assert metric.approximate(*cells).tolist() == (tp * tn - fp).tolist()
 
 
 @pytest.mark.parametrize(
@@ -219,7 +259,7 @@ def test_accuracy_and_balanced_accuracy_with_three_classes() -> None:
     assert (Accuracy() + 2 * BalancedAccuracy()).evaluate(tree, problem) == Fraction(29, 15)
     costs = CostMatrix([[0, 9, 9], [1, 0, 4], [9, 9, 0.5]])
     assert costs.evaluate(tree, problem) == -(1 + 4 + Fraction(1, 2) * 2)
-    with pytest.raises(ValueError, match="two classes"):
+    with pytest.raises(ValueError, match=r"two classes.*pos_label"):
         F1().evaluate(tree, problem)
 
 

@@ -11,17 +11,28 @@ import numpy as np
 import pytest
 
 from goct import Limit, Problem, Status, solve
+from goct.constraints import check_constraints
 from goct.metrics import (
     F1,
     MCC,
     METRICS,
     Accuracy,
     BalancedAccuracy,
+    BoundedDOR,
     ClassCost,
     Confusion,
+    CustomMetric,
+    FalseNegatives,
+    FalsePositives,
     FBeta,
+    GMean,
+    Precision,
+    PredictedPositives,
     Recall,
+    Shape,
+    SmoothedDOR,
     Specificity,
+    TruePositives,
     get_metric,
 )
 from goct.search.engine import can_maximise
@@ -34,6 +45,12 @@ METRICS_OF_TWO_CLASSES = [
     ClassCost(7, 2),
     0.3 * Recall() + 0.7 * Specificity(),
     2 * MCC(),
+    BoundedDOR(3),
+    SmoothedDOR(0.1),
+    0.5 * F1() + 0.5 * Accuracy(),
+    0.2 * MCC() + 0.3 * GMean() + 0.5 * Precision(),
+    CustomMetric(lambda tp, fp, fn, tn: min(tp * (fp + tn), tn * (tp + fn)), Shape.MONOTONE),
+    CustomMetric(lambda tp, _fp, _fn, tn: tp // 2 + tn // 3, Shape.MONOTONE),
 ]
 SEEDS = range(40)
 
@@ -170,9 +187,113 @@ def test_ctrl_c_returns_the_best_tree(metric) -> None:
 def test_metrics_it_cannot_maximise_are_refused() -> None:
     X, y, _, _ = random_problem(1)
     problem = Problem.from_arrays(X, y)
-    for metric in ("gmean", "dor", 0.5 * F1() + 0.5 * Accuracy(), Accuracy() - F1()):
-        with pytest.raises(ValueError, match="cannot maximise"):
+    for metric in (Accuracy() - F1(), CustomMetric(lambda tp, fp, fn, tn: tp - fn + tn - fp)):
+        with pytest.raises(ValueError, match=r"cannot maximise .* declare it so"):
             solve(problem, metric, 2, engine="search")
+
+
+CONSTRAINTS = [
+    [Recall() >= 0.6],
+    [Recall() >= 0.9],
+    [Precision() >= 0.7],
+    [Specificity() >= 0.8],
+    ["npv >= 0.8", "recall >= 0.3"],
+    [FalsePositives() <= 2],
+    [FalseNegatives() <= 1],
+    [GMean() >= 0.6],
+    [MCC() >= 0.3, FalsePositives() <= 4],
+    [0.5 * F1() + 0.5 * Accuracy() >= 0.75],
+    [-1 * TruePositives() <= -2],
+    [Accuracy() >= 1],
+    [Recall() >= 0.5, Precision() >= 0.5, Specificity() >= 0.5],
+]
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_constraints(seed) -> None:
+    X, y, weights, depth = random_problem(seed)
+    problem = Problem.from_arrays(X, y, sample_weight=weights)
+    points = achievable(X, y, depth, weights)
+    n_pos, n_neg = problem.n_pos, problem.n_neg
+
+    def confusion(tp, tn) -> Confusion:
+        return Confusion(tp, n_neg - tn, n_pos - tp, tn)
+
+    for i, constraints in enumerate(CONSTRAINTS):
+        metric = METRICS_OF_TWO_CLASSES[(7 * seed + i) % len(METRICS_OF_TWO_CLASSES)]
+        if not metric.is_monotone:
+            metric = Precision()
+        penalty = [0, 0, Fraction(1, 50), Fraction(1, 10**7)][(seed + i) % 4]
+        max_splits = [None, None, 2, 5][(seed + 3 * i) % 4]
+        conditions = check_constraints(constraints, problem)
+        expected = best(
+            points,
+            lambda tp, tn, m=metric: m.value(confusion(tp, tn)),
+            split_penalty=penalty,
+            max_splits=max_splits,
+            constraint=lambda tp, tn, conditions=conditions: all(
+                c.is_met_by(c.metric.value(confusion(tp, tn))) for c in conditions
+            ),
+        )
+        solution = solve(
+            problem,
+            metric,
+            depth,
+            constraints=constraints,
+            split_penalty=penalty,
+            max_splits=max_splits,
+        )
+        assert solution.objective == expected, (metric.name, constraints)
+        assert solution.status is (Status.INFEASIBLE if expected is None else Status.OPTIMAL)
+        assert solution.limit is Limit.NONE
+
+
+@pytest.mark.parametrize(
+    ("metric", "constraint", "message"),
+    [
+        ("f1", PredictedPositives() <= 3, "fewer errors; use engine='mip'"),
+        ("f1", Recall() <= 0.5, "fewer errors; use engine='mip'"),
+        ("f1", FalsePositives() >= 1, "fewer errors; use engine='mip'"),
+        (Accuracy() - Recall(), Recall() >= 0.5, "under constraints"),
+    ],
+)
+def test_constraints_it_cannot_handle_are_refused(metric, constraint, message) -> None:
+    X, y, _, _ = random_problem(1)
+    with pytest.raises(ValueError, match=message):
+        solve(Problem.from_arrays(X, y), metric, 2, constraints=constraint, engine="search")
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_ties_go_to_fewer_splits_and_then_to_smaller_depth(seed) -> None:
+    X, y, weights, depth = random_problem(seed)
+    problem = Problem.from_arrays(X, y, sample_weight=weights)
+    n_pos, n_neg = problem.n_pos, problem.n_neg
+    by_depth = [achievable(X, y, d, weights) for d in range(depth + 1)]
+    for i, metric in enumerate(METRICS_OF_TWO_CLASSES):
+        penalty = [0, Fraction(1, 100), Fraction(1, 16), Fraction(1, n_pos)][(seed + i) % 4]
+        solution = solve(problem, metric, depth, split_penalty=penalty)
+
+        def optima(d, metric=metric, penalty=penalty, best=solution.objective) -> list[int]:
+            return [
+                splits
+                for tp, tn, splits in by_depth[d]
+                if metric.value(Confusion(tp, n_neg - tn, n_pos - tp, tn)) - penalty * splits
+                == best
+            ]
+
+        fewest = min(optima(depth))
+        assert solution.tree.splits == fewest, metric.name
+        assert solution.tree.depth == min(d for d in range(depth + 1) if fewest in optima(d))
+        assert solution.stats["fewest_splits"]
+
+
+def test_ties_can_be_left_alone() -> None:
+    X, y, _, _ = random_problem(3)
+    problem = Problem.from_arrays(X, y)
+    any_tree = solve(problem, "f1", 3, fewest_splits=False)
+    assert any_tree.value == solve(problem, "f1", 3).value
+    assert not any_tree.stats["fewest_splits"]
+    assert any_tree.stats["oracle_calls"] < solve(problem, "f1", 3).stats["oracle_calls"]
 
 
 OPTIMA_AT_DEPTH_4 = {

@@ -11,17 +11,21 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from goct.exact import Exact, as_fraction
 from goct.metrics.confusion import Confusion
 from goct.metrics.metric import (
     Affine,
     ClassRewardMetric,
+    Floats,
     FractionalMetric,
     LinearMetric,
     Metric,
     Rational,
     Rewards,
     Shape,
+    quotient,
     reduced,
 )
 
@@ -61,6 +65,8 @@ class Accuracy(ClassRewardMetric):
 
     name = "accuracy"
 
+    is_binary = False
+
     def check(self, problem: Problem) -> None:
         """Accept every problem."""
 
@@ -81,6 +87,8 @@ class BalancedAccuracy(ClassRewardMetric):
     """
 
     name = "balanced_accuracy"
+
+    is_binary = False
 
     def check(self, problem: Problem) -> None:
         """Accept every problem."""
@@ -177,6 +185,7 @@ class CostMatrix(ClassRewardMetric):
 
     costs: Sequence[Sequence[Any]]
     name = "cost_matrix"
+    is_binary = False
 
     def __post_init__(self) -> None:
         rows = [[as_fraction(entry, "a cost") for entry in row] for row in self.costs]
@@ -213,6 +222,7 @@ class InstanceCost(LinearMetric):
     """
 
     name = "instance_cost"
+    is_binary = False
 
     @property
     def is_monotone(self) -> bool:
@@ -418,6 +428,11 @@ class MCC(Metric):
         product = c.n_pos * c.n_neg * c.predicted_pos * c.predicted_neg
         return Exact.signed_sqrt(_ratio(a * abs(a), product))
 
+    def approximate(self, tp: Floats, fp: Floats, fn: Floats, tn: Floats) -> Floats:
+        """Return the values for many confusion matrices at once."""
+        a, product = tp * tn - fp * fn, (tp + fn) * (tn + fp) * (tp + fp) * (tn + fn)
+        return quotient(a, np.sqrt(product))
+
 
 @dataclass(frozen=True, repr=False)
 class FowlkesMallows(Metric):
@@ -432,6 +447,10 @@ class FowlkesMallows(Metric):
     def value(self, confusion: Confusion) -> Exact:
         """Return the exact value."""
         return Exact.sqrt(_ratio(confusion.tp**2, confusion.n_pos * confusion.predicted_pos))
+
+    def approximate(self, tp: Floats, fp: Floats, fn: Floats, tn: Floats) -> Floats:
+        """Return the values for many confusion matrices at once."""
+        return quotient(tp, np.sqrt((tp + fn) * (tp + fp)))
 
 
 # -------------------------------------------------------------- monotone
@@ -448,6 +467,10 @@ class GMean(Metric):
         """Return the exact value."""
         c = confusion
         return Exact.sqrt(_ratio(c.tp * c.tn, c.n_pos * c.n_neg))
+
+    def approximate(self, tp: Floats, fp: Floats, fn: Floats, tn: Floats) -> Floats:
+        """Return the values for many confusion matrices at once."""
+        return np.sqrt(quotient(tp * tn, (tp + fn) * (tn + fp)))
 
 
 @dataclass(frozen=True, repr=False)
@@ -481,6 +504,13 @@ class BoundedDOR(Metric):
             return Exact(upper if c.tp * c.tn else 0)
         return Exact(min(_ratio(c.tp * c.tn, errors), upper))
 
+    def approximate(self, tp: Floats, fp: Floats, fn: Floats, tn: Floats) -> Floats:
+        """Return the values for many confusion matrices at once."""
+        upper, hits = float(as_fraction(self.upper)), tp * tn
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio: Floats = np.where(hits > 0, np.divide(hits, fp * fn), 0.0)
+        return np.minimum(ratio, upper)
+
 
 @dataclass(frozen=True, repr=False)
 class SmoothedDOR(Metric):
@@ -507,6 +537,10 @@ class SmoothedDOR(Metric):
         """Return the exact value."""
         c = confusion
         return Exact(Fraction(c.tp * c.tn) / (c.fp * c.fn + as_fraction(self.epsilon)))
+
+    def approximate(self, tp: Floats, fp: Floats, fn: Floats, tn: Floats) -> Floats:
+        """Return the values for many confusion matrices at once."""
+        return quotient(tp * tn, fp * fn + float(as_fraction(self.epsilon)))
 
 
 # ------------------------------------------------------------ your own

@@ -12,7 +12,7 @@ import numpy as np
 
 from goct.exact import Exact, Number, as_fraction
 from goct.metrics.confusion import Confusion
-from goct.metrics.metric import LinearMetric, Metric, Rewards, Shape, reduced
+from goct.metrics.metric import Floats, LinearMetric, Metric, Rewards, Shape, reduced
 
 if TYPE_CHECKING:
     from goct.problem import Problem
@@ -55,6 +55,11 @@ class Combination(Metric):
         return all(m.is_monotone if weight > 0 else m.is_antitone for weight, m in self.terms)
 
     @property
+    def is_binary(self) -> bool:
+        """Whether one of the metrics is; then all of them are taken so."""
+        return any(metric.is_binary for _, metric in self.terms)
+
+    @property
     def is_antitone(self) -> bool:
         """Whether no part rises when TP or TN rises."""
         return all(m.is_antitone if weight > 0 else m.is_monotone for weight, m in self.terms)
@@ -63,8 +68,16 @@ class Combination(Metric):
         """Return the exact value for a confusion matrix of two classes."""
         return sum((metric.value(confusion) * w for w, metric in self.terms), Exact(0))
 
+    def approximate(self, tp: Floats, fp: Floats, fn: Floats, tn: Floats) -> Floats:
+        """Return the values for many confusion matrices with the same class sizes."""
+        start = np.zeros(np.broadcast(tp, fp, fn, tn).shape)
+        return sum((float(w) * m.approximate(tp, fp, fn, tn) for w, m in self.terms), start)
+
     def evaluate(self, tree: Tree, problem: Problem) -> Exact:
         """Return the exact value of a tree on a problem."""
+        if self.is_binary and problem.n_classes > 2:
+            self.check(problem)
+            return self.value(tree.confusion(problem))
         return sum((metric.evaluate(tree, problem) * w for w, metric in self.terms), Exact(0))
 
     def check(self, problem: Problem) -> None:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from goct.tree import Tree
 
 Rational: TypeAlias = int | Fraction
+Floats: TypeAlias = NDArray[np.float64]
 
 
 class Shape(Enum):
@@ -113,9 +114,27 @@ class Metric(ABC):
         """Whether the metric never rises when TP or TN rises: a count of errors."""
         return False
 
+    @property
+    def is_binary(self) -> bool:
+        """Whether only the positive class and the rest matter, however many classes there are."""
+        return True
+
     @abstractmethod
     def value(self, confusion: Confusion) -> Exact:
         """Return the exact value for a confusion matrix of two classes."""
+
+    def approximate(self, tp: Floats, fp: Floats, fn: Floats, tn: Floats) -> Floats:
+        """Return the values for many confusion matrices at once, up to rounding errors.
+
+        Proofs use it only to tell apart what is far apart. Metrics with a
+        formula override it, for speed.
+        """
+        cells = np.broadcast_arrays(tp, fp, fn, tn)
+        values = [
+            float(self.value(Confusion(*(Fraction(float(entry)) for entry in entries))))
+            for entries in zip(*(cell.flat for cell in cells), strict=True)
+        ]
+        return np.array(values).reshape(cells[0].shape)
 
     def evaluate(self, tree: Tree, problem: Problem) -> Exact:
         """Return the exact value of a tree on a problem."""
@@ -128,10 +147,11 @@ class Metric(ABC):
 
     def check(self, problem: Problem) -> None:
         """Raise a `ValueError` if the metric is not defined for the problem."""
-        if problem.n_classes > 2:
+        if problem.n_classes > 2 and problem.positive is None:
             raise ValueError(
                 f"the metric {self.name!r} is for two classes, but the labels are "
-                f"{list(problem.classes)}; turn them into two, for example with y == label"
+                f"{list(problem.classes)}; name the positive one with pos_label, and it stands "
+                "against the rest (averages over more than two classes are not supported)"
             )
 
     def __add__(self, other: Metric) -> Combination:
@@ -207,6 +227,8 @@ class LinearMetric(Metric):
     def evaluate(self, tree: Tree, problem: Problem) -> Exact:
         """Return the exact value of a tree on a problem."""
         self.check(problem)
+        if self.is_binary and problem.n_classes > 2:
+            return self.value(tree.confusion(problem))
         return Exact(self.rewards(problem).value(tree.predict_rows(problem)))
 
 
@@ -239,6 +261,17 @@ class ClassRewardMetric(LinearMetric):
         matrix = ((c.tn, c.fp), (c.fn, c.tp))
         total = sum(rewards[k][j] * matrix[k][j] for k in range(2) for j in range(2))
         return Exact(offset + total)
+
+    def approximate(self, tp: Floats, fp: Floats, fn: Floats, tn: Floats) -> Floats:
+        """Return the values for many confusion matrices with the same class sizes."""
+        tp, fp, fn, tn = np.broadcast_arrays(tp, fp, fn, tn)
+        if not tp.size:
+            return np.zeros(tp.shape)
+        n_pos, n_neg = (Fraction(float(n.flat[0])) for n in (tp + fn, tn + fp))
+        rewards, offset = self.class_rewards([n_neg, n_pos], 1)
+        (c_tn, c_fp), (c_fn, c_tp) = ((float(entry) for entry in row) for row in rewards)
+        values: Floats = float(offset) + c_tp * tp + c_fp * fp + c_fn * fn + c_tn * tn
+        return values
 
     def rewards(self, problem: Problem) -> Rewards:
         """Return the metric as integer rewards for the rows of a problem."""
@@ -276,3 +309,23 @@ class FractionalMetric(Metric):
         numerator, denominator = self.fraction(confusion.n_pos, confusion.n_neg)
         divisor = denominator(confusion.tp, confusion.tn)
         return Exact(numerator(confusion.tp, confusion.tn) / divisor if divisor else 0)
+
+    def approximate(self, tp: Floats, fp: Floats, fn: Floats, tn: Floats) -> Floats:
+        """Return the values for many confusion matrices with the same class sizes."""
+        tp, fp, fn, tn = np.broadcast_arrays(tp, fp, fn, tn)
+        if not tp.size:
+            return np.zeros(tp.shape)
+        sizes = (Fraction(float(n.flat[0])) for n in (tp + fn, tn + fp))
+        numerator, denominator = self.fraction(*sizes)
+
+        def values(f: Affine) -> Floats:
+            return float(f.constant) + float(f.tp) * tp + float(f.tn) * tn
+
+        return quotient(values(numerator), values(denominator))
+
+
+def quotient(numerator: Floats, denominator: Floats) -> Floats:
+    """Return the quotients of floats, 0 where the denominator is 0."""
+    numerator, denominator = np.broadcast_arrays(numerator, denominator)
+    values = np.zeros(numerator.shape)
+    return np.divide(numerator, denominator, out=values, where=denominator != 0)

@@ -93,6 +93,11 @@ def get_metric(metric: Any) -> Metric:
         return METRICS[name]()
     if (match := re.fullmatch(r"f_?(\d+(?:\.\d+)?)", name)) and float(match[1]) > 0:
         return catalogue.FBeta(float(match[1]))
+    if re.search(r"macro|micro|weighted", name):
+        raise ValueError(
+            f"unknown metric {metric!r}: averages over classes, such as macro-F1, are not "
+            "supported; name one class with pos_label, or use 'balanced_accuracy'"
+        )
     near = get_close_matches(name, [*METRICS, *ALIASES], n=3)
     hint = f"did you mean {' or '.join(map(repr, near))}?" if near else "known are:"
     names = "" if near else " " + ", ".join(METRICS)

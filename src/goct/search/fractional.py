@@ -9,24 +9,18 @@ value, and there are finitely many; two or three are typical.
 from __future__ import annotations
 
 from fractions import Fraction
-from math import ceil, gcd, lcm
+from math import ceil, floor, gcd, lcm
 
 from goct.exact import Exact
 from goct.metrics import FractionalMetric
-from goct.search.plane import Lift, Plane
-from goct.search.region import Region
+from goct.search.plane import Goal, Lift, Plane
+from goct.search.run import Size
 
 
 def maximise_fractional(
-    plane: Plane,
-    metric: FractionalMetric,
-    above: Exact,
-    *,
-    max_splits: int | None,
-    region: Region,
-    lift: Lift,
-) -> tuple[Exact, Region]:
-    """Find the tree of largest value, if that is larger than a given one.
+    plane: Plane, metric: FractionalMetric, goal: Goal, size: Size, lift: Lift
+) -> Exact | None:
+    """Find the tree of largest value, if that is of interest.
 
     Parameters
     ----------
@@ -34,18 +28,21 @@ def maximise_fractional(
         Answers linear questions, and keeps the best tree.
     metric
         The metric.
-    above
-        Only larger values are of interest.
-    max_splits, region, lift
-        See :meth:`Plane.ask`.
+    goal
+        Which values are of interest; bounded below.
+    size
+        How large the tree may be.
+    lift
+        Turns a bound on the value of such trees into one on the objective.
 
     Returns
     -------
-    value, region
-        The largest value, or `above` if it is proven that no tree is better;
-        and where trees can lie.
+    Exact or None
+        The largest value; None if it is proven that none is of interest.
     """
-    value, unit = above.as_fraction(), plane.problem.weight_unit
+    assert goal.above is not None
+    value, attain = goal.above.as_fraction(), goal.attain
+    region, unit, found = plane.region, plane.problem.weight_unit, False
     numerator, denominator = metric.fraction(unit * plane.n_pos, unit * plane.n_neg)
     while True:
         # N - v D = perfect - alpha * FN - beta * FP
@@ -59,17 +56,25 @@ def maximise_fractional(
         )
         scale = Fraction(lcm(alpha.denominator, beta.denominator))
         scale /= gcd(int(alpha * scale), int(beta * scale)) or 1
-        cutoff = ceil(perfect * scale)  # integers are below `perfect * scale` if below this
-        if cutoff <= 0 and alpha >= 0 and beta >= 0:
-            return Exact(value), region
-        point, region = plane.ask(
-            int(alpha * scale),
-            int(beta * scale),
-            cutoff=cutoff,
-            max_splits=max_splits,
-            region=region,
-            lift=lift,
-        )
+        # Costs are integers: those below (up to) `perfect * scale` are those below the cutoff.
+        cutoff = floor(perfect * scale) + 1 if attain else ceil(perfect * scale)
+        point = None
+        if cutoff > 0 or alpha < 0 or beta < 0:
+            point, region = plane.ask(
+                int(alpha * scale),
+                int(beta * scale),
+                size,
+                cutoff=cutoff,
+                region=region,
+                lift=lift,
+            )
+        if point is not None:
+            reached = plane.value(*point)
+            if not goal.admits(reached):  # 0 / 0, which the equation does not see
+                point = None
         if point is None:
-            return Exact(value), region
-        value = plane.value(*point).as_fraction()
+            plane.keep(region, size)
+            return Exact(value) if found else None
+        value, attain, found = reached.as_fraction(), False, True
+        if reached == plane.top:
+            return reached

@@ -2,32 +2,36 @@
 
 from __future__ import annotations
 
-import itertools
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from itertools import pairwise
+from typing import Any, TypeAlias
 
 from goct._validation import check_count
+from goct.constraints import MetricConstraint, check_constraints
 from goct.exact import Exact, as_fraction
-from goct.metrics import Confusion, Metric, Shape
+from goct.metrics import Confusion, Metric, Shape, get_metric
 from goct.problem import Problem
-from goct.search.oracle import LinearOracle
+from goct.search.oracle import FrontResult, LinearOracle
 from goct.search.plane import Points
 from goct.search.quasiconvex import lower_hull, normal
-from goct.search.run import original_tree
+from goct.search.run import Size, original_tree, relabelled
 from goct.solution import Limit, Limits
 from goct.tree import Leaf, Tree
+
+_Point: TypeAlias = tuple[int, int]
+_Edge: TypeAlias = tuple[_Point, _Point]
 
 
 @dataclass(frozen=True)
 class Vertex:
-    """A vertex of the frontier.
+    """A point of the frontier.
 
     Attributes
     ----------
     tree
-        A tree at the vertex.
+        A tree at this point.
     confusion
         Its confusion matrix.
     """
@@ -55,7 +59,7 @@ class FrontierProgress:
     elapsed
         Seconds since the start.
     vertices
-        The number of vertices found so far.
+        The number of vertices, or points of the Pareto front, found so far.
     open_edges
         The number of neighbouring pairs between which there may be more.
     """
@@ -67,13 +71,16 @@ class FrontierProgress:
 
 @dataclass(frozen=True)
 class Frontier:
-    """The convex hull of what trees of a depth achieve, seen from the perfect corner.
+    """What trees of a depth achieve, seen from the perfect corner.
 
     Attributes
     ----------
     vertices
-        The vertices, from the largest recall to the smallest false positive
-        rate.
+        The vertices of the convex hull, from the largest recall to the smallest
+        false positive rate.
+    pareto
+        If asked for, all points that no tree beats in both kinds of error, in
+        the same order; else None.
     is_complete
         Whether it is proven that there are no others.
     limit
@@ -85,6 +92,7 @@ class Frontier:
     """
 
     vertices: tuple[Vertex, ...]
+    pareto: tuple[Vertex, ...] | None
     is_complete: bool
     limit: Limit
     max_depth: int
@@ -123,23 +131,41 @@ class Frontier:
         fp = as_fraction(false_positive, "false_positive") * (1 - share) / self.problem.n_neg
         return self.cheapest(fn, fp)
 
-    def best(self, metric: Metric) -> Vertex:
-        """Return the vertex with the largest value of a metric.
+    def best(self, metric: str | Metric, constraints: Any = ()) -> Vertex | None:
+        """Return the point with the largest value of a metric that meets the constraints.
 
-        If the frontier is complete, no tree has a larger one. This holds for
-        metrics that are linear in (TP, TN), FRACTIONAL or QUASICONVEX, and only
-        they are accepted.
+        If the frontier is complete, no tree has a larger value. This holds for
+        metrics that are linear in (TP, TN), FRACTIONAL or QUASICONVEX; with
+        `pareto`, also for other monotone metrics and for monotone constraints.
+        Others are refused.
+
+        Returns
+        -------
+        Vertex or None
+            None if no point meets the constraints.
         """
-        if metric.shape in (Shape.MONOTONE, Shape.GENERAL) or not metric.is_monotone:
+        metric = get_metric(metric)
+        conditions = check_constraints(constraints, self.problem)
+        for condition in conditions:
+            if not isinstance(condition, MetricConstraint) or not condition.is_monotone:
+                raise ValueError(
+                    f"the best tree under {condition.name!r} need not be on the frontier"
+                )
+        known = not metric.is_monotone or metric.shape is Shape.GENERAL
+        if known or (self.pareto is None and (conditions or metric.shape is Shape.MONOTONE)):
+            hint = "" if known else "; it is on the one with pareto=True"
             raise ValueError(
-                f"the best tree for {metric.name!r}, which is {metric.shape.value}, "
-                "need not be on the frontier"
+                f"the best tree for {metric.name!r}"
+                + (" under constraints" if conditions else f", which is {metric.shape.value},")
+                + f" need not be on the frontier{hint}"
             )
 
         def value(vertex: Vertex) -> Exact:
             return metric.value(vertex.confusion)
 
-        return max(self.vertices, key=value)
+        points = self.vertices if self.pareto is None else self.pareto
+        allowed = [v for v in points if all(c.is_met(v.tree, self.problem) for c in conditions)]
+        return max(allowed, key=value, default=None)
 
 
 def frontier(
@@ -147,6 +173,7 @@ def frontier(
     max_depth: int,
     *,
     max_splits: int | None = None,
+    pareto: bool = False,
     time_limit: float | None = None,
     n_jobs: int = 1,
     memory_limit: int = 1 << 30,
@@ -165,6 +192,10 @@ def frontier(
         The largest number of splits between root and leaf.
     max_splits
         The largest number of splits; no limit if None.
+    pareto
+        Whether to find, after the hull, all trees inside it that no other beats
+        in both kinds of error. For every monotone metric with any monotone
+        constraints, a best tree is among them. This can take much longer.
     time_limit
         Seconds after which what is found by then is returned.
     n_jobs, memory_limit
@@ -184,57 +215,191 @@ def frontier(
         raise ValueError(
             f"the frontier needs two classes that occur; the labels are {list(problem.classes)}"
         )
-    max_depth = check_count(max_depth, "max_depth")
-    limits = Limits(time_limit)
-    points = Points(problem)
-    oracle = LinearOracle(problem.X, n_jobs=n_jobs, memory_limit=memory_limit)
-    trees = {
-        points.of(tree): tree
-        for tree in (Tree(Leaf(k), problem.classes, problem.feature_names) for k in range(2))
-    }
-    hull = lower_hull(list(trees))
-    closed: set[tuple[tuple[int, int], tuple[int, int]]] = set()
-    limit, calls = Limit.NONE, 0
-
-    def open_edges() -> list[tuple[tuple[int, int], tuple[int, int]]]:
-        return [e for e in itertools.pairwise(hull) if e not in closed]
-
-    def length(edge: tuple[tuple[int, int], tuple[int, int]]) -> float:
-        (x0, y0), (x1, y1) = edge
-        return (x1 - x0) / points.n_pos + (y0 - y1) / points.n_neg
-
-    def watch(_oracle: object) -> bool:
-        assert callback is not None
-        elapsed = time.perf_counter() - started
-        return bool(callback(FrontierProgress(elapsed, len(hull), len(open_edges()))))
-
-    while limit is Limit.NONE and (edges := open_edges()):
-        edge = max(edges, key=length)
-        a, b = normal(*edge)
-        calls += 1
-        result = oracle.solve(
-            points.costs(a, b),
-            max_depth=max_depth,
-            max_splits=max_splits,
-            cutoff=a * edge[0][0] + b * edge[0][1],
-            time_limit=limits.after(time.perf_counter() - started).time,
-            callback=watch if callback is not None else None,
-        )
-        limit = result.limit
-        if result.tree is not None:
-            tree = original_tree(problem, result.tree)
-            point = points.of(tree)
-            trees[point] = tree
-            hull = lower_hull([*hull, point])
-        elif limit is Limit.NONE:
-            closed.add(edge)
-    vertices = tuple(Vertex(trees[point], points.confusion(*point)) for point in hull)
-    return Frontier(
-        vertices,
-        is_complete=limit is Limit.NONE,
-        limit=limit,
-        max_depth=max_depth,
-        max_splits=max_splits,
-        problem=problem,
-        stats={"oracle_calls": calls, "time": time.perf_counter() - started},
+    size = Size(
+        check_count(max_depth, "max_depth"),
+        None if max_splits is None else check_count(max_splits, "max_splits"),
     )
+    oracle = LinearOracle(problem.X, n_jobs=n_jobs, memory_limit=memory_limit)
+    search = _Enumeration(problem, size, oracle, Limits(time_limit), started, callback)
+    search.follow_hull()
+    if pareto:
+        search.look_inside()
+    return Frontier(
+        vertices=search.vertices(search.hull),
+        pareto=search.vertices(sorted(search.hull + search.inside)) if pareto else None,
+        is_complete=search.limit is Limit.NONE,
+        limit=search.limit,
+        max_depth=size.depth,
+        max_splits=size.splits,
+        problem=problem,
+        stats={"oracle_calls": search.calls, "time": time.perf_counter() - started},
+    )
+
+
+class _Enumeration:
+    """A running enumeration.
+
+    Attributes
+    ----------
+    hull, inside
+        The vertices of the hull, from left to right, and the other points of
+        the Pareto front that are found so far.
+    limit
+        Why it stopped, if it did.
+    calls
+        How often the oracle was asked.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        size: Size,
+        oracle: LinearOracle,
+        limits: Limits,
+        started: float,
+        callback: Callable[[FrontierProgress], Any] | None,
+    ) -> None:
+        self.plane = Points(problem)
+        self.size = size
+        self.oracle = oracle
+        self.limits = limits
+        self.started = started
+        self.callback = callback
+        self.limit = Limit.NONE
+        self.calls = 0
+        constants = (Tree(Leaf(k), problem.classes, problem.feature_names) for k in range(2))
+        self.trees = {self.plane.of(tree): tree for tree in constants}
+        self.hull = lower_hull(list(self.trees))
+        self.inside: list[_Point] = []
+        self._closed: set[_Edge] = set()
+
+    def vertices(self, points: list[_Point]) -> tuple[Vertex, ...]:
+        """Return points with their trees."""
+        return tuple(Vertex(self.trees[p], self.plane.confusion(*p)) for p in points)
+
+    def follow_hull(self) -> None:
+        """Find all vertices of the hull, the longest open edge first."""
+        while self.limit is Limit.NONE and (edges := self._open_edges()):
+            edge = max(edges, key=self._length)
+            a, b = normal(*edge)
+            self.calls += 1
+            result = self.oracle.solve(
+                self.plane.costs(a, b),
+                max_depth=self.size.depth,
+                max_splits=self.size.splits,
+                cutoff=a * edge[0][0] + b * edge[0][1],
+                time_limit=self._time_left(),
+                callback=self._watch(),
+            )
+            self.limit = result.limit
+            if result.tree is not None:
+                point = self._add(original_tree(self.plane.problem, result.tree))
+                self.hull = lower_hull([*self.hull, point])
+            elif self.limit is Limit.NONE:
+                self._closed.add(edge)
+
+    def look_inside(self) -> None:
+        """Find all points of the Pareto front between the vertices of the hull."""
+        self._closed = set()
+        for edge in sorted(pairwise(self.hull), key=self._length):
+            if self.limit is Limit.NONE:
+                for point in self._between(edge):
+                    self._tree_at(point, edge)
+                self._closed.add(edge)
+
+    def _between(self, edge: _Edge) -> list[_Point]:
+        """Return the points of the front between the ends of an edge."""
+        a, b = normal(*edge)
+        front = list(edge)
+
+        def room() -> tuple[int, int, int]:
+            """Return budget and box of what no known point dominates."""
+            gaps = [
+                (q[0] - 1, p[1] - 1)
+                for p, q in pairwise(front)
+                if a * (q[0] - 1) + b * (p[1] - 1) >= a * edge[0][0] + b * edge[0][1]
+            ]
+            if not gaps:
+                return -1, -1, -1
+            return (
+                max(a * x + b * y for x, y in gaps),
+                max(x for x, _ in gaps),
+                max(y for _, y in gaps),
+            )
+
+        def visit(x: int, y: int) -> tuple[int, int, int] | None:
+            if any(p[0] <= x and p[1] <= y for p in front):
+                return None
+            front[:] = sorted([p for p in front if p[0] < x or p[1] < y] + [(x, y)])
+            return room()
+
+        budget, *box = room()
+        if budget >= 0:
+            self._search_front(edge, budget, (box[0], box[1]), visit)
+        return front[1:-1]
+
+    def _tree_at(self, point: _Point, edge: _Edge) -> None:
+        """Find a tree at a point that is known to have one."""
+        a, b = normal(*edge)
+        limit = self.limit
+        result = self._search_front(
+            edge, a * point[0] + b * point[1], point, lambda _x, _y: (-1, -1, -1), limited=False
+        )
+        self.limit = limit
+        if result.tree is not None:
+            assert self.plane.problem.positive is not None
+            positive = self.plane.problem.positive
+            tree = relabelled(result.tree, (1 - positive, positive))
+            self.inside.append(self._add(original_tree(self.plane.problem, tree)))
+
+    def _search_front(
+        self,
+        edge: _Edge,
+        budget: int,
+        box: tuple[int, int],
+        visit: Callable[[int, int], tuple[int, int, int] | None],
+        *,
+        limited: bool = True,
+    ) -> FrontResult:
+        self.calls += 1
+        result = self.oracle.search_front(
+            self.plane.positives,
+            self.plane.negatives,
+            direction=normal(*edge),
+            budget=budget,
+            box=box,
+            visit=visit,
+            max_depth=self.size.depth,
+            max_splits=self.size.splits,
+            time_limit=self._time_left() if limited else None,
+            callback=self._watch() if limited else None,
+        )
+        self.limit = result.limit
+        return result
+
+    def _add(self, tree: Tree) -> _Point:
+        point = self.plane.of(tree)
+        self.trees[point] = tree
+        return point
+
+    def _open_edges(self) -> list[_Edge]:
+        return [edge for edge in pairwise(self.hull) if edge not in self._closed]
+
+    def _length(self, edge: _Edge) -> float:
+        (x0, y0), (x1, y1) = edge
+        return (x1 - x0) / self.plane.n_pos + (y0 - y1) / self.plane.n_neg
+
+    def _time_left(self) -> float | None:
+        return self.limits.after(time.perf_counter() - self.started).time
+
+    def _watch(self) -> Callable[[object], bool] | None:
+        if (callback := self.callback) is None:
+            return None
+
+        def watch(_oracle: object) -> bool:
+            elapsed = time.perf_counter() - self.started
+            found = len(self.hull) + len(self.inside)
+            progress = FrontierProgress(elapsed, found, len(self._open_edges()))
+            return bool(callback(progress))
+
+        return watch

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
@@ -13,7 +14,7 @@ from goct.exact import Exact
 from goct.metrics import Confusion
 from goct.problem import Problem
 from goct.search.region import Region
-from goct.search.run import LARGEST_COST, Run, TooFineError
+from goct.search.run import LARGEST_COST, Run, Size, TooFineError
 from goct.tree import Tree
 
 Coordinate: TypeAlias = int | Fraction
@@ -25,8 +26,10 @@ class Points:
 
     Attributes
     ----------
+    positives, negatives
+        The counts of the positive class and of the other, by row.
     n_pos, n_neg
-        The counts of the positive class and of the other.
+        Their sums.
     """
 
     def __init__(self, problem: Problem) -> None:
@@ -34,8 +37,10 @@ class Points:
         assert problem.n_classes == 2
         self.problem = problem
         self._labels = (1 - problem.positive, problem.positive)
-        self._neg, self._pos = (problem.counts[:, label] for label in self._labels)
-        self.n_pos, self.n_neg = int(self._pos.sum()), int(self._neg.sum())
+        self.negatives, self.positives = (
+            np.ascontiguousarray(problem.counts[:, label]) for label in self._labels
+        )
+        self.n_pos, self.n_neg = int(self.positives.sum()), int(self.negatives.sum())
 
     def costs(self, a: int, b: int) -> NDArray[np.int64]:
         """Return costs of predictions that add up to ``a * FN + b * FP``."""
@@ -43,16 +48,16 @@ class Points:
             raise TooFineError
         negative, positive = self._labels
         costs = np.empty((self.problem.n_rows, 2), dtype=np.int64)
-        costs[:, negative] = a * self._pos
-        costs[:, positive] = b * self._neg
+        costs[:, negative] = a * self.positives
+        costs[:, positive] = b * self.negatives
         return costs
 
     def of(self, tree: Tree) -> tuple[int, int]:
         """Return the point of a tree."""
         negative, positive = self._labels
         predicted = tree.predict_rows(self.problem)
-        x = int(self._pos[predicted == negative].sum())
-        return x, int(self._neg[predicted == positive].sum())
+        x = int(self.positives[predicted == negative].sum())
+        return x, int(self.negatives[predicted == positive].sum())
 
     def confusion(self, x: Coordinate, y: Coordinate) -> Confusion:
         """Return the confusion matrix at a point, which need not be that of a tree."""
@@ -61,12 +66,46 @@ class Points:
         return Confusion(*(n if unit == 1 else unit * n for n in counts))
 
 
+@dataclass(frozen=True)
+class Goal:
+    """Which values are of interest.
+
+    Attributes
+    ----------
+    above
+        Only larger ones; all if None.
+    attain
+        Whether `above` itself is of interest, too.
+    """
+
+    above: Exact | None
+    attain: bool = False
+
+    def admits(self, value: Exact) -> bool:
+        """Say whether a value is of interest."""
+        if self.above is None:
+            return True
+        return value >= self.above if self.attain else value > self.above
+
+
 class Plane(Points):
-    """Linear questions about the points of trees, asked for the sake of a metric."""
+    """Linear questions about the points of trees, asked for the sake of a metric.
+
+    Attributes
+    ----------
+    run
+        The question.
+    region
+        Where trees of any size that is allowed can lie, as far as is proven.
+    top
+        The largest value of such a tree, once it is known.
+    """
 
     def __init__(self, run: Run) -> None:
         super().__init__(run.problem)
         self.run = run
+        self.region = Region()
+        self.top: Exact | None = None
 
     def value(self, x: Coordinate, y: Coordinate) -> Exact:
         """Return the metric at a point, which need not be that of a tree."""
@@ -80,7 +119,7 @@ class Plane(Points):
         return max(self.value(x, y) for x, y in region.corners)
 
     def ask(
-        self, a: int, b: int, *, cutoff: int, max_splits: int | None, region: Region, lift: Lift
+        self, a: int, b: int, size: Size, *, cutoff: int, region: Region, lift: Lift
     ) -> tuple[tuple[int, int] | None, Region]:
         """Find the tree of least ``a * FN + b * FP`` below a cutoff.
 
@@ -88,12 +127,12 @@ class Plane(Points):
         ----------
         a, b
             Non-negative weights.
+        size
+            How large the tree may be.
         cutoff
             Only trees below it are of interest.
-        max_splits
-            The largest number of splits.
         region
-            Where trees with so many splits can lie, as far as is proven.
+            Where trees of this size can lie, as far as is proven.
         lift
             Turns a bound on the value of such trees into one on the objective.
 
@@ -109,11 +148,16 @@ class Plane(Points):
 
         result = self.run.ask(
             self.costs(a, b),
+            size,
             cutoff=cutoff,
-            max_splits=max_splits,
             to_bound=lambda least: lift(self.bound(cut(least))),
         )
         if result.tree is None:
             return None, cut(cutoff)
         x, y = self.of(self.run.offer(result.tree))
         return (x, y), cut(a * x + b * y)
+
+    def keep(self, region: Region, size: Size) -> None:
+        """Remember what is proven, if it holds for all trees in question."""
+        if size == self.run.size:
+            self.region = region

@@ -12,33 +12,35 @@ from __future__ import annotations
 from math import floor, gcd
 
 from goct.exact import Exact
-from goct.search.plane import Lift, Plane
+from goct.search.plane import Goal, Lift, Plane
 from goct.search.region import Point, Region
+from goct.search.run import Size
 
 
-def maximise_quasiconvex(
-    plane: Plane, above: Exact, *, max_splits: int | None, region: Region, lift: Lift
-) -> tuple[Exact, Region]:
-    """Find the tree of largest value, if that is larger than a given one.
+def maximise_quasiconvex(plane: Plane, goal: Goal, size: Size, lift: Lift) -> Exact | None:
+    """Find the tree of largest value, if that is of interest.
 
     Parameters and results are those of
     :func:`goct.search.fractional.maximise_fractional`.
     """
-    value = above
+    region, reached = plane.region, None
     # The trees that predict one class only are the ends of the hull.
     hull = [(0, plane.n_neg), (plane.n_pos, 0)]
     while True:
         corner = max(region.corners, key=lambda point: plane.value(*point))
-        if plane.value(*corner) <= value:
-            return value, region
+        if not goal.admits(plane.value(*corner)):
+            plane.keep(region, size)
+            return reached
         left, right = _edge_at(hull, corner)
         a, b = normal(left, right)
-        cutoff = _weakest_cutoff(plane, region, value, corner, left, right, a, b)
-        point, region = plane.ask(
-            a, b, cutoff=cutoff, max_splits=max_splits, region=region, lift=lift
-        )
+        cutoff = _weakest_cutoff(plane, region, goal, corner, left, right, a, b)
+        point, region = plane.ask(a, b, size, cutoff=cutoff, region=region, lift=lift)
         if point is not None:
-            value = max(value, plane.value(*point))
+            value = plane.value(*point)
+            if goal.admits(value):
+                goal, reached = Goal(value), value
+                if value == plane.top:
+                    return value
             hull = lower_hull([*hull, point])
 
 
@@ -57,7 +59,7 @@ def _edge_at(hull: list[tuple[int, int]], corner: Point) -> tuple[tuple[int, int
 def _weakest_cutoff(
     plane: Plane,
     region: Region,
-    value: Exact,
+    goal: Goal,
     corner: Point,
     left: tuple[int, int],
     right: tuple[int, int],
@@ -66,13 +68,13 @@ def _weakest_cutoff(
 ) -> int:
     """Return the least cost below which a tree must be found to matter.
 
-    If no tree is cheaper, the region above this edge holds nothing better than
-    `value`. The cost of the edge itself always suffices.
+    If no tree is cheaper, the region above this edge holds nothing of interest.
+    The cost of the edge itself always suffices.
     """
 
     def suffices(cost: int) -> bool:
         corners = region.cut(a, b, cost).between(left[0], right[0])
-        return all(plane.value(x, y) <= value for x, y in corners)
+        return not any(goal.admits(plane.value(x, y)) for x, y in corners)
 
     low, high = floor(a * corner[0] + b * corner[1]), a * left[0] + b * left[1]
     while high - low > 1:

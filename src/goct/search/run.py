@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
+from goct.constraints import Constraint
 from goct.exact import Exact
 from goct.metrics import Metric
 from goct.problem import Problem
-from goct.search.oracle import LinearOracle, OracleProgress, OracleResult, TreeTuple
+from goct.search.oracle import (
+    FrontResult,
+    LinearOracle,
+    OracleProgress,
+    OracleResult,
+    TreeTuple,
+)
 from goct.solution import Callback, Limit, Limits, Progress
 from goct.tree import Leaf, Node, Split, Tree
 
@@ -34,6 +42,28 @@ class StopRunError(Exception):
     """The run has to end: a limit was reached, or the user wants it."""
 
 
+@dataclass(frozen=True)
+class Size:
+    """How large a tree may be.
+
+    Attributes
+    ----------
+    depth
+        The largest number of splits between root and leaf.
+    splits
+        The largest number of splits; no limit if None.
+    """
+
+    depth: int
+    splits: int | None = None
+
+    @property
+    def most_splits(self) -> int:
+        """The largest number of splits of a tree of this size."""
+        full: int = 2**self.depth - 1
+        return full if self.splits is None else min(self.splits, full)
+
+
 class Run:
     """One question to the search engine, and what is known about its answer.
 
@@ -43,77 +73,93 @@ class Run:
 
     Attributes
     ----------
-    problem, metric, split_penalty, max_depth
+    problem, metric, size, split_penalty, constraints
         The question.
     oracle
         Whom to ask; it is set once it is ready.
     best, objective
-        The best tree so far and its objective.
+        The best tree so far and its objective; None if there is no tree yet.
     bound
         No tree has a larger objective.
     limit
         Why the run was stopped, if it was.
-    calls, nodes
-        How often the oracle was asked, and the search nodes it used.
+    calls, nodes, phase_two
+        How often the oracle was asked, the search nodes it used, and the seconds
+        spent inside the hull.
     """
 
     def __init__(
         self,
         problem: Problem,
         metric: Metric,
-        max_depth: int,
+        size: Size,
+        *,
         split_penalty: Fraction,
-        start: Tree,
+        constraints: tuple[Constraint, ...],
+        start: Tree | None,
         limits: Limits,
         callback: Callback | None,
     ) -> None:
         self.started = time.perf_counter()
         self.problem = problem
         self.metric = metric
-        self.max_depth = max_depth
+        self.size = size
         self.split_penalty = split_penalty
+        self.constraints = constraints
         self.oracle: LinearOracle | None = None
         self.limits = limits
         self.callback = callback
         self.best = start
-        self.objective = self.objective_of(start)
+        self.objective = None if start is None else self.objective_of(start)
         self.bound = metric.best_value(problem)
         self.limit = Limit.NONE
         self.calls = 0
         self.nodes = 0
+        self.phase_two = 0.0
 
     def objective_of(self, tree: Tree) -> Exact:
         """Return the objective of a tree."""
         return self.metric.evaluate(tree, self.problem) - self.split_penalty * tree.splits
 
     def offer(self, found: TreeTuple) -> Tree:
-        """Consider a tree over the reduced columns; return it over the original ones."""
+        """Consider a tree over the reduced columns; return it over the original ones.
+
+        Of two trees with the same objective the one with fewer splits is
+        better, and of two with as many the one of smaller depth.
+        """
         tree = original_tree(self.problem, found)
-        objective = self.objective_of(tree)
-        if (objective, -tree.splits) > (self.objective, -self.best.splits):
-            self.best, self.objective = tree, objective
+        if all(constraint.is_met(tree, self.problem) for constraint in self.constraints):
+            objective = self.objective_of(tree)
+            if self.best is None or self.objective is None or objective > self.objective:
+                self.best, self.objective = tree, objective
+            elif objective == self.objective:
+                self.best = min(self.best, tree, key=lambda t: (t.splits, t.depth))
         return tree
 
     def tighten(self, bound: Exact) -> None:
         """Take a proven bound on the objective into account."""
-        self.bound = min(self.bound, max(bound, self.objective))
+        if self.objective is not None:
+            bound = max(bound, self.objective)
+        self.bound = min(self.bound, bound)
 
     def ask(
         self,
         costs: NDArray[np.int64],
+        size: Size,
         *,
         to_bound: Callable[[int], Exact],
         cost_is_objective: bool = False,
         split_cost: int = 0,
-        max_splits: int | None = None,
         cutoff: int | None = None,
     ) -> OracleResult:
         """Ask the oracle for the cheapest tree.
 
         Parameters
         ----------
-        costs, split_cost, max_splits, cutoff
+        costs, split_cost, cutoff
             The question, see :meth:`LinearOracle.solve`.
+        size
+            How large the tree may be.
         to_bound
             Turns a proven lower bound on the cost into one on the objective.
         cost_is_objective
@@ -132,9 +178,9 @@ class Run:
         self.calls += 1
         result = self.oracle.solve(
             costs,
-            max_depth=self.max_depth,
+            max_depth=size.depth,
             split_cost=split_cost,
-            max_splits=max_splits,
+            max_splits=size.splits,
             cutoff=cutoff,
             time_limit=left.time,
             callback=watch,
@@ -148,6 +194,52 @@ class Run:
             raise StopRunError
         return result
 
+    def ask_front(
+        self,
+        positives: NDArray[np.int64],
+        negatives: NDArray[np.int64],
+        size: Size,
+        *,
+        direction: tuple[int, int],
+        budget: int,
+        box: tuple[int, int],
+        visit: Callable[[int, int], tuple[int, int, int] | None],
+    ) -> FrontResult:
+        """Look for trees inside the hull, see :meth:`LinearOracle.search_front`.
+
+        Raises
+        ------
+        StopRunError
+            If the oracle had to stop before it was done.
+        """
+        assert self.oracle is not None
+        started = time.perf_counter()
+        watch: Callable[[OracleProgress], bool] | None = None
+        if self.callback is not None:
+            watch = self._watcher(self.callback, lambda _: self.bound, False)
+        self.calls += 1
+        result = self.oracle.search_front(
+            positives,
+            negatives,
+            direction=direction,
+            budget=budget,
+            box=box,
+            visit=visit,
+            max_depth=size.depth,
+            max_splits=size.splits,
+            time_limit=self.limits.after(started - self.started).time,
+            callback=watch,
+        )
+        self.nodes += int(result.stats["nodes"])
+        self.phase_two += time.perf_counter() - started
+        if result.tree is not None:
+            assert self.problem.positive is not None
+            self.offer(relabelled(result.tree, (1 - self.problem.positive, self.problem.positive)))
+        if result.limit is not Limit.NONE:
+            self.limit = result.limit
+            raise StopRunError
+        return result
+
     def _watcher(
         self, callback: Callback, to_bound: Callable[[int], Exact], cost_is_objective: bool
     ) -> Callable[[OracleProgress], bool]:
@@ -155,7 +247,8 @@ class Run:
             self.tighten(to_bound(oracle.bound))
             objective = self.objective
             if cost_is_objective and oracle.cost is not None:
-                objective = max(objective, to_bound(oracle.cost))
+                found = to_bound(oracle.cost)
+                objective = found if objective is None else max(objective, found)
             elapsed = time.perf_counter() - self.started
             progress = Progress(elapsed, objective, self.bound, self.nodes + oracle.nodes)
             return bool(callback(progress))
@@ -173,3 +266,11 @@ def original_tree(problem: Problem, found: TreeTuple) -> Tree:
         return Split(int(problem.kept[feature]), build(left), build(right))
 
     return Tree(build(found), problem.classes, problem.feature_names).pruned(problem)
+
+
+def relabelled(tree: TreeTuple, labels: tuple[int, int]) -> TreeTuple:
+    """Return a tree with the class labels[k] in place of k."""
+    if isinstance(tree, int):
+        return labels[tree]
+    feature, left, right = tree
+    return feature, relabelled(left, labels), relabelled(right, labels)

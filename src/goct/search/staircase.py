@@ -1,0 +1,241 @@
+"""Which points of the (FN, FP) plane a monotone metric and constraints leave worth looking at.
+
+A metric that never falls when TP or TN rises, and constraints of the same kind,
+are met by a set that is closed towards fewer errors: for each number x of false
+negatives there is a largest number y of false positives. This is a staircase.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from functools import cached_property
+from math import lcm
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from goct.constraints import MetricConstraint
+from goct.exact import Exact
+from goct.metrics import FractionalMetric, LinearMetric, Metric
+from goct.search.plane import Goal, Points
+
+MOST_STEPS = 1 << 14
+"""With more false negatives than this, several of them share a step."""
+
+_Form: TypeAlias = tuple[Fraction, Fraction, Fraction]
+"""Constant and coefficients of x and y of a linear function."""
+
+_MARGIN = 1e-9
+"""Floats that are closer than this, relative to their size, are compared exactly."""
+_MOST_EXACT = 4000
+"""So many times for one staircase; what is left is taken as worth looking at."""
+
+
+class Steps:
+    """The numbers of false negatives, in steps, and what is worth looking at there.
+
+    Attributes
+    ----------
+    low, high
+        The least and the largest number of false negatives of each step; they
+        are the same unless there are more than `MOST_STEPS`.
+    """
+
+    def __init__(
+        self, points: Points, metric: Metric, constraints: tuple[MetricConstraint, ...]
+    ) -> None:
+        self.points = points
+        self.metric = metric
+        self.constraints = constraints
+        n = points.n_pos
+        if n < MOST_STEPS:
+            self.low = self.high = np.arange(n + 1)
+        else:
+            ends = np.linspace(0, n + 1, MOST_STEPS + 1).astype(np.int64)
+            self.low, self.high = ends[:-1], ends[1:] - 1
+
+    @cached_property
+    def allowed(self) -> NDArray[np.int64]:
+        """The largest number of false positives that the constraints allow, by step; or -1."""
+        allowed = np.full(len(self.low), self.points.n_neg)
+        for constraint in self.constraints:
+            metric, threshold = constraint.metric, constraint.threshold
+            if constraint.sense == "<=":
+                metric, threshold = -metric, -threshold
+            allowed = np.minimum(
+                allowed, self._largest(metric, Goal(Exact(threshold), attain=True))
+            )
+        return allowed
+
+    def meets(self, x: int, y: int) -> bool:
+        """Say whether a point meets the constraints."""
+        confusion = self.points.confusion(x, y)
+        return all(c.is_met_by(c.metric.value(confusion)) for c in self.constraints)
+
+    def wanted(self, goal: Goal) -> NDArray[np.int64]:
+        """Return the largest number of false positives that is of interest, by step; or -1.
+
+        Where that is not known exactly it is too large, never too small.
+        """
+        if not goal.admits(self.metric.value(self.points.confusion(0, 0))):
+            return np.full(len(self.low), -1)
+        if goal.above is None:
+            return self.allowed
+        return np.minimum(self.allowed, self._largest(self.metric, goal))
+
+    def values(self, y: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the approximate metric at the low end of each step, given false positives."""
+        return self._approximate(self.metric, self.low, y)
+
+    def largest_value(self, y: NDArray[np.int64], among: NDArray[np.bool_]) -> Exact | None:
+        """Return a proven bound on the metric of points at or above y, in some of the steps."""
+        steps = np.flatnonzero(among)
+        if not steps.size:
+            return None
+        values = self._approximate(self.metric, self.low[steps], y[steps])
+        top = float(values.max())
+        close = steps[values >= top - 2 * _margin(top)]
+        if len(close) > _MOST_EXACT // 40:
+            return Exact(Fraction(top + 2 * _margin(top)))
+        return max(
+            self.metric.value(self.points.confusion(int(self.low[i]), int(y[i]))) for i in close
+        )
+
+    def _approximate(
+        self, metric: Metric, x: NDArray[np.int64], y: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        unit = np.float64(self.points.problem.weight_unit)
+        p, n = self.points.n_pos, self.points.n_neg
+        return metric.approximate(unit * (p - x), unit * y, unit * x, unit * (n - y))
+
+    def _largest(self, metric: Metric, goal: Goal) -> NDArray[np.int64]:
+        """Return the largest y with a value of interest at the low end of each step, or -1."""
+        assert goal.above is not None
+        if goal.above.is_rational:
+            plane = _as_quotient(metric, self.points)
+            if plane is not None:
+                y = self._below_line(*plane, goal.above.as_fraction(), goal.attain)
+                if y is not None:
+                    return y
+        return self._by_bisection(metric, goal)
+
+    def _below_line(
+        self, numerator: _Form, denominator: _Form, value: Fraction, attain: bool
+    ) -> NDArray[np.int64] | None:
+        """Return the same for a quotient of linear functions; None if this is no case for it."""
+        # N - v D = rest - alpha x - beta y
+        form = [
+            sign * (n - value * d)
+            for sign, n, d in zip((1, -1, -1), numerator, denominator, strict=True)
+        ]
+        rest, alpha, beta = _integers(form)
+        if beta < 0 or (value < 0 and any(denominator[1:])):
+            return None
+        p, n = self.points.n_pos, self.points.n_neg
+        fits = max(abs(rest), abs(alpha) * p, beta * n) < 2**60
+        x: NDArray[Any] = self.low if fits else self.low.astype(object)
+        room = rest - alpha * x - (0 if attain else 1)
+        largest: NDArray[Any] = room // beta if beta else np.where(room >= 0, n, -1)
+        y: NDArray[np.int64] = np.clip(largest, -1, n).astype(np.int64)
+        if attain and value > 0:
+            # Where the denominator is 0 the value is 0, which the inequality does not see.
+            d0, dx, dy = _integers(denominator)
+            x = self.low.astype(object)
+            while (zero := (y >= 0) & (d0 + dx * x + dy * y.astype(object) == 0)).any():
+                y[zero] -= 1
+        return y
+
+    def _by_bisection(self, metric: Metric, goal: Goal) -> NDArray[np.int64]:
+        """Return the same for any monotone metric, from floats, exact where they are close."""
+        assert goal.above is not None
+        target = float(goal.above)
+        least = target - _margin(target)
+        low = np.full(len(self.low), -1)
+        high = np.full(len(self.low), self.points.n_neg)
+        while (low < high).any():
+            middle = (low + high + 1) // 2
+            holds = self._approximate(metric, self.low, middle) > least
+            low, high = np.where(holds, middle, low), np.where(holds, high, middle - 1)
+        values = self._approximate(metric, self.low, np.maximum(low, 0))
+        close = np.flatnonzero((low >= 0) & (np.abs(values - target) <= 2 * _margin(target)))
+        _Settler(low, lambda i, y: self._holds(metric, goal, i, y)).settle(close)
+        return low
+
+    def _holds(self, metric: Metric, goal: Goal, step: int, y: int) -> bool:
+        return goal.admits(metric.value(self.points.confusion(int(self.low[step]), y)))
+
+
+def _as_quotient(metric: Metric, points: Points) -> tuple[_Form, _Form] | None:
+    """Return numerator and denominator as functions of counts (x, y), if they are linear."""
+    unit, p, n = points.problem.weight_unit, points.n_pos, points.n_neg
+    if isinstance(metric, LinearMetric):
+        corner, right, up = (
+            metric.value(points.confusion(x, y)).as_fraction() for x, y in ((0, 0), (p, 0), (0, n))
+        )
+        zero, one = Fraction(0), Fraction(1)
+        return (corner, (right - corner) / p, (up - corner) / n), (one, zero, zero)
+    if isinstance(metric, FractionalMetric):
+        parts = metric.fraction(unit * p, unit * n)
+        numerator, denominator = (
+            (f(unit * p, unit * n), -Fraction(f.tp) * unit, -Fraction(f.tn) * unit) for f in parts
+        )
+        return numerator, denominator
+    return None
+
+
+def _integers(fractions: Sequence[Fraction]) -> list[int]:
+    """Multiply fractions by what makes them integers."""
+    scale = lcm(*(f.denominator for f in fractions))
+    return [int(f * scale) for f in fractions]
+
+
+def _margin(value: float) -> float:
+    return _MARGIN * max(1.0, abs(value))
+
+
+class _Settler:
+    """Replaces entries that may be too large by the largest y for which `holds(step, y)`.
+
+    The right entries never rise from one step to the next; so where two steps
+    have the same, those between have it, too. After `_MOST_EXACT` questions
+    entries stay as they are.
+    """
+
+    def __init__(self, y: NDArray[np.int64], holds: Callable[[int, int], bool]) -> None:
+        self._y = y
+        self._holds = holds
+        self._left = _MOST_EXACT
+
+    def settle(self, steps: NDArray[np.intp]) -> None:
+        """Settle the entries at some steps, in increasing order."""
+        y = self._y
+        if not steps.size:
+            return
+        y[steps[-1]] = self._largest(int(steps[-1]), -1)
+        y[steps[0]] = self._largest(int(steps[0]), int(y[steps[-1]]))
+        stack = [(0, len(steps) - 1)]
+        while stack:
+            i, j = stack.pop()
+            between = slice(i + 1, j)
+            y[steps[between]] = np.minimum(y[steps[between]], y[steps[i]])
+            if j - i > 1 and y[steps[i]] > y[steps[j]]:
+                middle = (i + j) // 2
+                step = int(steps[middle])
+                y[step] = self._largest(step, int(y[steps[j]]))
+                stack += [(i, middle), (middle, j)]
+
+    def _largest(self, step: int, low: int) -> int:
+        """Return the right entry, which is at least `low`."""
+        high = int(self._y[step])
+        nearest = 2  # the entry is mostly right, or one too large
+        while low < high and self._left > 0:
+            guess = high if nearest else (low + high + 1) // 2
+            nearest = max(nearest - 1, 0)
+            self._left -= 1
+            if self._holds(step, guess):
+                low = guess
+            else:
+                high = guess - 1
+        return high

@@ -1,0 +1,80 @@
+"""Constraints as objects and as text."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from goct import Problem, Status, solve
+from goct.constraints import MetricConstraint, check_constraints, get_constraint
+from goct.metrics import F1, FalsePositives, Precision, Recall
+from goct.tree import Leaf, Split, Tree
+
+PROBLEM = Problem.from_arrays([[0], [0], [1], [1]], [0, 0, 0, 1])
+TREE = Tree(Split(0, Leaf(0), Leaf(1)), PROBLEM.classes, PROBLEM.feature_names)
+
+
+def test_comparisons_make_constraints() -> None:
+    at_least = Recall() >= 0.9
+    assert at_least == MetricConstraint(Recall(), ">=", Fraction(9, 10))
+    assert at_least == (Recall() >= 0.9)
+    assert at_least.name == "recall >= 0.9"
+    assert (FalsePositives() <= 10).name == "false_positives <= 10"
+    assert repr(at_least) == "<constraint recall >= 0.9>"
+
+
+def test_they_are_checked_exactly() -> None:
+    assert (Precision() >= 0.5).is_met(TREE, PROBLEM)
+    assert not (Precision() >= "0.500000000000001").is_met(TREE, PROBLEM)
+    assert (FalsePositives() <= 1).is_met(TREE, PROBLEM)
+    assert not (FalsePositives() <= 0).is_met(TREE, PROBLEM)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("recall >= 0.9", Recall() >= 0.9),
+        ("Sensitivity>=90%", Recall() >= 0.9),
+        ("fp<=3", FalsePositives() <= 3),
+        ("f1 >= 2/3", F1() >= Fraction(2, 3)),
+    ],
+)
+def test_text_is_read(text, expected) -> None:
+    assert get_constraint(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("wrong", "error", "message"),
+    [
+        ("recall > 0.9", ValueError, "cannot read the constraint 'recall > 0.9'"),
+        ("recal >= 0.9", ValueError, "did you mean 'recall'"),
+        ("recall >= much", ValueError, "cannot read the number 'much'"),
+        ("recall >= 1/0", ValueError, "cannot read the number '1/0'"),
+        (0.9, TypeError, "must be a list of constraints"),
+        ([0.9], TypeError, "made like Recall"),
+    ],
+)
+def test_errors_say_what_is_wrong(wrong, error, message) -> None:
+    with pytest.raises(error, match=message):
+        check_constraints(wrong, PROBLEM)
+
+
+def test_python_cannot_chain_them() -> None:
+    with pytest.raises(TypeError, match="two bounds as two constraints"):
+        assert 0.2 <= Recall() <= 0.9
+    with pytest.raises(TypeError, match=r"write recall >= 0\.5"):
+        _ = Recall() > 0.5
+    with pytest.raises(TypeError, match="not by another metric"):
+        _ = Recall() >= Precision()
+
+
+def test_constant_trees_must_meet_them_too() -> None:
+    solution = solve(PROBLEM, "accuracy", 0, constraints=["recall >= 1"])
+    assert solution.status is Status.OPTIMAL
+    assert solution.tree.root == Leaf(1)
+    nothing = solve(PROBLEM, "accuracy", 0, constraints=["recall >= 1", "fp <= 0"])
+    assert nothing.status is Status.INFEASIBLE
+    assert nothing.tree is None
+    assert nothing.value is nothing.objective is nothing.gap is None
+    assert "infeasible: no tree of depth 0 meets the constraints" in nothing.summary()
