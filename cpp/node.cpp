@@ -5,7 +5,8 @@
 
 namespace goct {
 
-Instance::Instance(const Problem& problem, const Costs& costs) : problem_(problem), costs_(costs) {
+Instance::Instance(const Problem& problem, const Costs& costs, bool keep_ties)
+    : problem_(problem), costs_(costs), keep_ties_(keep_ties) {
     rows_.reserve(problem.rows());
     for (int r = 0; r < problem.rows(); ++r)
         rows_.push_back({problem.key(r), 1, costs.base(r), costs.first(r), costs.swing(r), costs.weight(r)});
@@ -39,7 +40,7 @@ void Node::make_root(const Instance& instance, SplitSet& scratch) {
     const Problem& problem = instance.problem();
     rows_.clear();
     for (int r = 0; r < problem.rows(); ++r)
-        if (instance.costs().active(r)) rows_.push_back(r);
+        if (instance.active(r)) rows_.push_back(r);
     sum_up(instance);
     features_.resize(problem.features());
     chain_begin_.resize(problem.features());

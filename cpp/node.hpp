@@ -34,15 +34,18 @@ struct Sums {
 // Problem and costs together: what does not change while nodes are made.
 class Instance {
 public:
-    Instance(const Problem& problem, const Costs& costs);
+    // `keep_ties`: rows that cost the same under every class, but not nothing, stay in the nodes.
+    Instance(const Problem& problem, const Costs& costs, bool keep_ties = false);
 
     const Problem& problem() const { return problem_; }
     const Costs& costs() const { return costs_; }
     const Sums& row(int r) const { return rows_[r]; }
+    bool active(int r) const { return costs_.active(r) || (keep_ties_ && costs_.base(r) > 0); }
 
 private:
     const Problem& problem_;
     const Costs& costs_;
+    const bool keep_ties_;
     std::vector<Sums> rows_;
 };
 

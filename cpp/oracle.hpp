@@ -11,6 +11,7 @@
 #include "cache.hpp"
 #include "control.hpp"
 #include "costs.hpp"
+#include "front_search.hpp"
 #include "problem.hpp"
 #include "search.hpp"
 
@@ -41,6 +42,24 @@ struct Answer {
     bool proven = false;        // the tree is optimal, or there is none below the cutoff
 };
 
+// What is asked about trees whose false negatives weigh x and false positives y, counted by row: points with
+// direction.x * x + direction.y * y <= limits.budget, x <= limits.x, y <= limits.y.
+struct FrontQuestion {
+    const std::int64_t* positives;      // per row
+    const std::int64_t* negatives;
+    Units direction;                    // positive
+    Limits limits;
+    int max_depth = 0;
+    std::int64_t min_leaf_weight = 0;
+    std::optional<int> max_splits;
+};
+
+struct FrontAnswer {
+    Tree tree;                  // of the last wanted point, labels 0 and 1; empty: none was wanted
+    Spot point;                 // counted from the rows
+    bool proven = false;        // nothing was left out
+};
+
 class Oracle {
 public:
     Oracle(const std::uint8_t* cells, std::size_t rows, std::size_t columns, const std::int64_t* row_weights,
@@ -56,6 +75,10 @@ public:
     std::vector<Answer> solve_budgets(const Question& question, const std::vector<std::int64_t>& cutoffs,
                                       Control& control);
 
+    // Visits points of trees until each tree within the limits, which shrink as `visit` says, is dominated by a visited
+    // point. Points and limits are in counts.
+    FrontAnswer search_front(const FrontQuestion& question, const FrontSearch::Visit& visit, Control& control);
+
 private:
     struct Known {
         int number;
@@ -65,6 +88,8 @@ private:
     Answer solve_within_budget(const Question& question, Control& control);
     const Known& register_costs(const Question& question);
     std::vector<Ratio> ratios_to(const Known& known) const;
+    template <class LeafLabel>
+    Tree build_tree(const Preorder& preorder, LeafLabel&& leaf_label) const;
     Tree build_tree(const Costs& costs, const Preorder& preorder, std::int64_t& cost) const;
 
     Problem problem_;

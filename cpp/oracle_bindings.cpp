@@ -3,12 +3,15 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 
 #include <algorithm>
 #include <condition_variable>
+#include <functional>
 #include <limits>
 #include <mutex>
 #include <thread>
+#include <tuple>
 
 #include "oracle.hpp"
 
@@ -20,53 +23,111 @@ namespace {
 
 using Cells = nb::ndarray<const std::uint8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Vector = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Pair = std::tuple<std::int64_t, std::int64_t>;
+using Triple = std::tuple<std::int64_t, std::int64_t, std::int64_t>;
 using Matrix = nb::ndarray<const std::int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 constexpr auto kBetweenLooks = std::chrono::milliseconds(50);
 
-// Runs the search on a thread of its own, without the GIL, and meanwhile looks after Ctrl-C and the callback. The
-// callback gets (elapsed, incumbent, bound, nodes, depth-two solutions, cache entries) and stops the search by
-// returning True.
+// How a worker has something done by the thread that waits for it and holds the GIL.
+class Errands {
+public:
+    // By the worker: returns when the errand is done, or false if it will not be.
+    bool run(const std::function<void()>& errand) {
+        std::unique_lock guard(lock_);
+        errand_ = &errand;
+        changed_.notify_all();
+        changed_.wait(guard, [&] { return errand_ == nullptr; });
+        return !refused_;
+    }
+    void finish() {
+        const std::lock_guard guard(lock_);
+        done_ = true;
+        changed_.notify_all();
+    }
+
+    // By the other thread: true when there is something to do.
+    bool wait(std::chrono::milliseconds most) {
+        std::unique_lock guard(lock_);
+        return changed_.wait_for(guard, most, [&] { return done_ || errand_; });
+    }
+    bool done() {
+        const std::lock_guard guard(lock_);
+        return done_;
+    }
+    // The worker waits meanwhile.
+    const std::function<void()>* errand() {
+        const std::lock_guard guard(lock_);
+        return errand_;
+    }
+    void answer(bool refused) {
+        const std::lock_guard guard(lock_);
+        errand_ = nullptr;
+        refused_ = refused;
+        changed_.notify_all();
+    }
+
+private:
+    std::mutex lock_;
+    std::condition_variable changed_;
+    const std::function<void()>* errand_ = nullptr;
+    bool refused_ = false, done_ = false;
+};
+
+// Runs the search on a thread of its own, without the GIL, and meanwhile looks after Ctrl-C, the callback and the
+// errands of the search. The callback gets (elapsed, incumbent, bound, nodes, depth-two solutions, cache entries) and
+// stops the search by returning True. An error in the callback or an errand stops it too, and comes out.
 template <class Work>
 void run_watched(Control& control, const Cache& cache, nb::object callback, Work&& work) {
-    std::mutex lock;
-    std::condition_variable changed;
-    bool done = false;
+    Errands errands;
     std::exception_ptr failure;
     std::thread worker([&] {
         try {
-            work();
+            work(errands);
         } catch (...) {
             failure = std::current_exception();
         }
-        const std::lock_guard guard(lock);
-        done = true;
-        changed.notify_all();
+        errands.finish();
     });
     std::exception_ptr raised;
     bool stopping = false;
+    const auto look = [&] {
+        if (PyErr_CheckSignals() != 0) throw nb::python_error();
+        if (callback.is_none() || !control.started) return;
+        const std::int64_t incumbent = control.incumbent, offset = control.offset;
+        const nb::object best = incumbent == Control::kNoIncumbent ? nb::none() : nb::cast(incumbent + offset);
+        const nb::object answer = callback(control.elapsed(), best, control.bound.load() + offset,
+                                           control.nodes.load(), control.depth_two.load(), cache.entries());
+        stopping = nb::cast<bool>(nb::bool_(answer));
+    };
+    auto next_look = std::chrono::steady_clock::now() + kBetweenLooks;
     for (;;) {
         {
             const nb::gil_scoped_release release;
-            std::unique_lock guard(lock);
-            if (changed.wait_for(guard, kBetweenLooks, [&] { return done; })) break;
+            errands.wait(kBetweenLooks);
         }
-        if (stopping) continue;
+        if (errands.done()) break;
+        const std::function<void()>* errand = errands.errand();
+        bool refused = true;
         try {
-            if (PyErr_CheckSignals() != 0) throw nb::python_error();
-            if (!callback.is_none() && control.started) {
-                const std::int64_t incumbent = control.incumbent, offset = control.offset;
-                const nb::object best = incumbent == Control::kNoIncumbent ? nb::none() : nb::cast(incumbent + offset);
-                const nb::object answer = callback(control.elapsed(), best, control.bound.load() + offset,
-                                                   control.nodes.load(), control.depth_two.load(), cache.entries());
-                stopping = nb::cast<bool>(nb::bool_(answer));
+            if (errand && !stopping) {
+                (*errand)();
+                refused = false;
+            }
+            if (!stopping && std::chrono::steady_clock::now() >= next_look) {
+                look();
+                next_look = std::chrono::steady_clock::now() + kBetweenLooks;
             }
         } catch (const nb::python_error& error) {
             // Ctrl-C ends the search, not the program: the best tree so far is returned.
             if (!error.matches(PyExc_KeyboardInterrupt)) raised = std::current_exception();
             stopping = true;
+        } catch (...) {
+            raised = std::current_exception();
+            stopping = true;
         }
         if (stopping) control.interrupt();
+        if (errand) errands.answer(refused);
     }
     worker.join();
     if (raised) std::rethrow_exception(raised);
@@ -134,7 +195,8 @@ void bind_oracle(nb::module_& module) {
                 const Question question{costs.data(), static_cast<int>(costs.shape(1)), split_cost, max_depth,
                                         min_leaf_weight, cutoff, max_splits};
                 Answer answer;
-                run_watched(control, self.cache(), callback, [&] { answer = self.solve(question, control); });
+                run_watched(control, self.cache(), callback,
+                            [&](Errands&) { answer = self.solve(question, control); });
                 return nb::make_tuple(tree_to_python(answer.tree), answer.cost, answer.bound, answer.proven,
                                       name(control.reason()), stats_of(control, self));
             },
@@ -151,14 +213,48 @@ void bind_oracle(nb::module_& module) {
                 if (cutoffs) limits.assign(cutoffs->data(), cutoffs->data() + cutoffs->shape(0));
                 std::vector<Answer> answers;
                 run_watched(control, self.cache(), callback,
-                            [&] { answers = self.solve_budgets(question, limits, control); });
+                            [&](Errands&) { answers = self.solve_budgets(question, limits, control); });
                 nb::list out;
                 for (const Answer& answer : answers)
                     out.append(nb::make_tuple(tree_to_python(answer.tree), answer.cost, answer.bound, answer.proven));
                 return nb::make_tuple(out, name(control.reason()), stats_of(control, self));
             },
             "costs"_a, "max_depth"_a, "max_splits"_a, "min_leaf_weight"_a, "cutoffs"_a.none(), "time_limit"_a.none(),
-            "callback"_a.none());
+            "callback"_a.none())
+        .def(
+            "search_front",
+            [](Oracle& self, Vector positives, Vector negatives, Triple direction_and_budget, Pair box,
+               const nb::callable& visit, int max_depth, std::int64_t min_leaf_weight, std::optional<int> max_splits,
+               std::optional<double> time_limit, nb::object callback) {
+                Control control(time_limit.value_or(std::numeric_limits<double>::infinity()));
+                const auto [a, b, budget] = direction_and_budget;
+                const FrontQuestion question{positives.data(), negatives.data(), {a, b},
+                                             {budget, std::get<0>(box), std::get<1>(box)},
+                                             max_depth, min_leaf_weight, max_splits};
+                FrontAnswer answer;
+                std::int64_t visits = 0;
+                run_watched(control, self.cache(), callback, [&](Errands& errands) {
+                    const auto ask = [&](const Spot& spot) {
+                        std::optional<Limits> wanted;
+                        const bool answered = errands.run([&] {
+                            ++visits;
+                            const nb::object reply = visit(spot.x, spot.y);
+                            if (reply.is_none()) return;
+                            const auto [most, x, y] = nb::cast<Triple>(reply);
+                            wanted = Limits{most, x, y};
+                        });
+                        if (!answered) throw SearchStopped{};
+                        return wanted;
+                    };
+                    answer = self.search_front(question, ask, control);
+                });
+                nb::dict stats = stats_of(control, self);
+                stats["visits"] = visits;
+                return nb::make_tuple(tree_to_python(answer.tree), nb::make_tuple(answer.point.x, answer.point.y),
+                                      answer.proven, name(control.reason()), stats);
+            },
+            "positives"_a, "negatives"_a, "direction_and_budget"_a, "box"_a, "visit"_a, "max_depth"_a,
+            "min_leaf_weight"_a, "max_splits"_a.none(), "time_limit"_a.none(), "callback"_a.none());
 }
 
 }  // namespace goct

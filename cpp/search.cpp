@@ -98,14 +98,13 @@ std::int64_t Search::search(int l, int depth, std::int64_t cutoff, Preorder& tre
     }
 
     ++context_.control.nodes;
-    const bool inherits = context_.techniques.inheritance && similarity_holds();
     std::int64_t lower = split_cost_;
-    if (inherits) {
+    if (inherits()) {
         lower = std::max(lower, archive(depth).match(node, cutoff));
         if (lower >= cutoff) return lower;
     }
     const std::int64_t best = cheapest(rank_features(l, depth));
-    if (inherits) archive(depth).inherit(node, at.inside_bound, at.outside_bound);
+    if (inherits()) archive(depth).inherit(node, at.inside_bound, at.outside_bound);
     const int root = best == node.leaf() ? kLeaf : kDepthTwo;
     if (best <= lower) {
         remember(node.total(), depth, best, root, true);
@@ -138,8 +137,31 @@ std::int64_t Search::search(int l, int depth, std::int64_t cutoff, Preorder& tre
     if (width_ || context_.control.stopped()) return width_ == 0 ? unsolved : found ? limit : cutoff;
     const std::int64_t value = found ? limit : std::max(unsolved, cutoff);
     remember(node.total(), depth, value, best_root, found);
-    if (inherits) archive(depth).add(node, value, at.inside_bound, at.outside_bound);
+    if (inherits()) archive(depth).add(node, value, at.inside_bound, at.outside_bound);
     return value;
+}
+
+const Node& Search::enter_root() {
+    level(0).node.make_root(context_.instance, splits_);
+    return level(0).node;
+}
+
+bool Search::prepare(int l, int depth, std::int64_t cutoff) {
+    Level& at = level(l);
+    ++context_.control.nodes;
+    if (inherits() && archive(depth).match(at.node, cutoff) >= cutoff) return false;
+    at.small = cheapest(rank_features(l, depth));
+    if (inherits()) archive(depth).inherit(at.node, at.inside_bound, at.outside_bound);
+    return true;
+}
+
+void Search::conclude(int l, int depth) {
+    if (!inherits()) return;
+    Level& at = level(l);
+    std::int64_t bound = at.small;
+    for (int f = 0; f < at.node.features(); ++f)
+        bound = std::min(bound, at.inside_bound[f] + at.outside_bound[f] + split_cost_);
+    archive(depth).add(at.node, bound, at.inside_bound, at.outside_bound);
 }
 
 // One side of feature f of the node at level l, with what can be said without looking at its rows first.

@@ -50,6 +50,24 @@ public:
     // Replaces the stand-ins of a tree that solve() left, after which this search is over.
     bool expand_at_last(int depth, Preorder& tree);
 
+    // For those who walk the nodes themselves and want bounds on the way: the node of a level is a side of the one above
+    // it. The levels below the node at hand are overwritten by attempts.
+    struct Attempt {
+        std::int64_t inside, outside;   // values of the two sides, or lower bounds
+        bool solved = false;            // both are values, and below the cutoff together
+    };
+    const Node& node(int l) { return level(l).node; }
+    const Node& enter_root();
+    void enter(int l, int f, bool inside) { make_child(l, f, inside); }
+    // Ranks the features of the node for trees of depth three and more; false if no tree is below the cutoff.
+    bool prepare(int l, int depth, std::int64_t cutoff);
+    const std::vector<int>& order(int l) const { return levels_[l]->order; }
+    Attempt bounds(int l, int f) const;
+    Attempt attempt(int l, int depth, int f, Attempt known, std::int64_t cutoff, Preorder& tree);
+    void learn(int l, int f, const Attempt& result);
+    // After all features: leaves what was learned to similar nodes.
+    void conclude(int l, int depth);
+
 private:
     struct Level {
         Node node;
@@ -57,10 +75,7 @@ private:
         bool open = false;      // the depth-two solver has the counts of the node at hand
         std::vector<int> order;
         std::vector<std::int64_t> inside_bound, outside_bound, overlap;
-    };
-    struct Attempt {
-        std::int64_t inside, outside;   // values of the two sides, or lower bounds
-        bool solved = false;            // both are values, and below the cutoff together
+        std::int64_t small = 0;     // of the best depth-two tree
     };
     struct Probe {
         std::int64_t bound = 0;
@@ -72,6 +87,7 @@ private:
     Level& level(int l);
     Archive& archive(int depth);
     bool similarity_holds() const { return context_.instance.costs().min_leaf_weight() == 0; }
+    bool inherits() const { return context_.techniques.inheritance && similarity_holds(); }
     void make_child(int l, int f, bool inside);
     std::int64_t cheapest(const DepthTwoValues& values) const;
     Probe probe(const Sums& rows, int depth) const;
@@ -79,9 +95,6 @@ private:
     DepthTwoValues rank_features(int l, int depth);
     std::int64_t search(int l, int depth, std::int64_t cutoff, Preorder& tree);
     std::int64_t search_side(int l, int depth, int f, bool inside, std::int64_t cutoff, Preorder& tree);
-    Attempt bounds(int l, int f) const;
-    Attempt attempt(int l, int depth, int f, Attempt known, std::int64_t cutoff, Preorder& tree);
-    void learn(int l, int f, const Attempt& result);
     bool expand(int depth, Preorder& tree);
     Preorder small_tree(int l, int depth, const DepthTwoValues& values);
     bool expand_at(int l, int depth, const int*& code, Preorder& out);

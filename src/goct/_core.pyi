@@ -38,3 +38,16 @@ class Oracle:
         time_limit: float | None,
         callback: Callable[..., bool] | None,
     ) -> tuple[list[tuple[Any, int, int, bool]], str, dict[str, Any]]: ...
+    def search_front(
+        self,
+        positives: NDArray[np.int64],
+        negatives: NDArray[np.int64],
+        direction_and_budget: tuple[int, int, int],
+        box: tuple[int, int],
+        visit: Callable[[int, int], tuple[int, int, int] | None],
+        max_depth: int,
+        min_leaf_weight: int,
+        max_splits: int | None,
+        time_limit: float | None,
+        callback: Callable[..., bool] | None,
+    ) -> tuple[Any, tuple[int, int], bool, str, dict[str, Any]]: ...

@@ -3,6 +3,7 @@
 from goct.search.engine import solve_search
 from goct.search.oracle import (
     TECHNIQUES,
+    FrontResult,
     LinearOracle,
     OracleProgress,
     OracleResult,
@@ -11,6 +12,7 @@ from goct.search.oracle import (
 
 __all__ = [
     "TECHNIQUES",
+    "FrontResult",
     "LinearOracle",
     "OracleProgress",
     "OracleResult",

@@ -85,6 +85,35 @@ class OracleResult:
     stats: dict[str, float | int] = field(repr=False)
 
 
+@dataclass(frozen=True, slots=True)
+class FrontResult:
+    """The end of a search by :meth:`LinearOracle.search_front`.
+
+    Attributes
+    ----------
+    tree
+        A tree of the last accepted point; None if no point was accepted. Label 1
+        is positive, 0 negative.
+    point
+        The tree's false negatives and false positives, counted from the rows:
+        the last accepted point. None without a tree.
+    proven
+        Whether the search came to its end, see :meth:`LinearOracle.search_front`
+        for what that proves.
+    limit
+        Why it ended early if it did.
+    stats
+        Counters of the search: seconds, nodes, depth_two, cache_entries,
+        cache_bytes, visits.
+    """
+
+    tree: TreeTuple | None
+    point: tuple[int, int] | None
+    proven: bool
+    limit: Limit
+    stats: dict[str, float | int] = field(repr=False)
+
+
 class LinearOracle:
     """Finds the decision tree of least total cost, for any costs on the same rows.
 
@@ -241,6 +270,104 @@ class LinearOracle:
         )
         return [_result(*answer, reason, stats) for answer in answers]
 
+    def search_front(
+        self,
+        positives: ArrayLike,
+        negatives: ArrayLike,
+        *,
+        direction: tuple[int, int],
+        budget: int,
+        box: tuple[int, int],
+        visit: Callable[[int, int], tuple[int, int, int] | None],
+        max_depth: int,
+        max_splits: int | None = None,
+        min_leaf_weight: int = 0,
+        time_limit: float | None = None,
+        callback: Callable[[OracleProgress], bool | None] | None = None,
+    ) -> FrontResult:
+        """Look for wanted trees among those that are best for no price of errors.
+
+        A tree has a point (x, y): x is the sum of `positives` over the rows it predicts
+        negative, y that of `negatives` over the rows it predicts positive. `visit` is called with
+        the points of some trees within a region ::
+
+            a * x + b * y <= budget,   x <= box[0],   y <= box[1]
+
+        and says whether they are wanted. Wanted points make the region smaller.
+
+        If the search comes to its end (`proven`), every tree whose point is within the last region
+        has been accounted for: some visited point, accepted or rejected, is nowhere larger than the
+        tree's. So nothing wanted is left, if `visit` obeys these rules: with a rejected point,
+        everything that is nowhere smaller is unwanted; after an accepted one, everything still
+        wanted is within the new region, and what is nowhere smaller than the accepted point is
+        unwanted.
+
+        Parameters
+        ----------
+        positives, negatives
+            Non-negative integers, one per row of X each.
+        direction
+            The weights (a, b), positive integers. The search knows and extends what calls of
+            `solve` with the costs ``[a * positives, b * negatives]`` (label 0 is negative) have
+            found, if they had the same `min_leaf_weight` and no `max_splits`.
+        budget, box
+            The region; a negative number makes it empty.
+        visit
+            Called with x and y, by the thread that called `search_front`, for points within the
+            present region that no visited point is nowhere larger than. Returns None if the point
+            is not wanted, or the new budget and the two sides of the new box. The region never
+            grows: of the old and the new limits the smaller ones count. A negative number ends the
+            search. An error comes out of `search_front`.
+        max_depth, max_splits, min_leaf_weight
+            Which trees there are, as in `solve`.
+        time_limit
+            Seconds.
+        callback
+            As in `solve`; its progress has no cost, and the bound is a trivial one.
+
+        Raises
+        ------
+        OverflowError
+            If the weighted counts do not fit 60 bits.
+
+        Notes
+        -----
+        Ctrl-C, the callback and the time limit stop the search within a fraction of a second; a
+        tree of the last accepted point is returned all the same. The search uses one thread,
+        whatever `n_jobs` is.
+        """
+        a, b = (_non_negative(weight, "direction") for weight in direction)
+        if a == 0 or b == 0:
+            raise ValueError("direction must be two positive integers")
+        width, height = box
+
+        def ask(x: int, y: int) -> tuple[int, int, int] | None:
+            region = visit(x, y)
+            if region is None:
+                return None
+            most, new_width, new_height = region
+            return _clip(most), _clip(new_width), _clip(new_height)
+
+        tree, point, proven, reason, stats = self._core.search_front(
+            self._counts(positives, "positives"),
+            self._counts(negatives, "negatives"),
+            (a, b, _clip(budget)),
+            (_clip(width), _clip(height)),
+            ask,
+            _non_negative(max_depth, "max_depth", 10**6),
+            _non_negative(min_leaf_weight, "min_leaf_weight"),
+            None if max_splits is None else _non_negative(max_splits, "max_splits", 10**6),
+            time_limit,
+            _adapt(callback),
+        )
+        return FrontResult(tree, None if tree is None else point, proven, Limit(reason), stats)
+
+    def _counts(self, counts: ArrayLike, name: str) -> NDArray[np.int64]:
+        array = _integers(counts, name)
+        if array.shape != (self._rows,) or (array < 0).any():
+            raise ValueError(f"{name} must be one non-negative integer per row of X")
+        return array
+
     def _costs(self, costs: ArrayLike) -> NDArray[np.int64]:
         matrix = _integers(costs, "costs")
         if matrix.ndim != 2 or len(matrix) != self._rows or matrix.shape[1] == 0:
@@ -274,6 +401,11 @@ def _non_negative(value: int, name: str, most: int = _LARGEST) -> int:
     if number < 0 or number != value:
         raise ValueError(f"{name} must be a non-negative integer")
     return min(number, most)
+
+
+def _clip(limit: int) -> int:
+    """Return an integer that fits 64 bits and limits sums as the given one does."""
+    return max(-1, min(int(limit), _LARGEST))
 
 
 def _adapt(callback: Callable[[OracleProgress], bool | None] | None) -> Callable[..., bool] | None:

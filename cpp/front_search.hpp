@@ -1,0 +1,59 @@
+// A search for trees inside the convex hull of all trees' errors, where no linear question finds them.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+
+#include "front.hpp"
+#include "search.hpp"
+#include "small_fronts.hpp"
+
+namespace goct {
+
+// Two criteria, the costs of false negatives and those of false positives: a node returns the points of its trees that
+// no other one dominates, within a budget on the sum and a limit on each. The least sums of both sides of a split, which
+// the scalar search knows or finds fast, say whether there can be such points at all.
+//
+// Only true least sums enter the cache and the bounds from similar nodes; what holds within limits stays here. The
+// instance must keep the rows that cost the same under both labels, because they matter here. One thread.
+class FrontSearch {
+public:
+    // Says whether a point is wanted: then the new limits, which replace the old ones, otherwise nothing.
+    using Visit = std::function<std::optional<Limits>(const Spot&)>;
+
+    FrontSearch(const SearchContext& context, Units units);
+
+    // Visits points of trees within the limits until each such tree is dominated by a visited point. False if stopped
+    // before.
+    bool run(int depth, int splits, const Limits& limits, const Visit& visit);
+
+    // The tree of the last wanted point; nothing if there was none.
+    std::optional<LabelledTree> last_wanted();
+
+private:
+    using Points = Front<Point>;
+
+    void check() const;
+    void add_leaves(const Node& node, const Limits& limits, Points& front) const;
+    void search(int l, int depth, int splits, const Limits& limits, Points& front);
+    template <class Remaining, class Take>
+    void walk(int l, int depth, int splits, Remaining&& remaining, Take&& take);
+    template <class Take>
+    void combine(int l, int depth, int splits, int f, const Search::Attempt& least, const Limits& limits, Take&& take);
+    void show(const Points& front, const Visit& visit);
+    void write(int l, int depth, int splits, const Point& point, LabelledTree& tree);
+
+    const SearchContext context_;
+    const Units units_;
+    Search search_;
+    SmallFronts small_;
+    // About the whole problem.
+    int depth_ = 0, splits_ = kUnlimited;
+    Limits limits_{-1, -1, -1};
+    Staircase<Spot> visited_;
+    std::optional<Point> wanted_;
+    Preorder scratch_;
+};
+
+}  // namespace goct
