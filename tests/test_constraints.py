@@ -26,7 +26,7 @@ def test_comparisons_make_constraints() -> None:
 
 def test_they_are_checked_exactly() -> None:
     assert (Precision() >= 0.5).is_met(TREE, PROBLEM)
-    assert not (Precision() >= "0.500000000000001").is_met(TREE, PROBLEM)
+    assert not (Precision() >= Fraction(10**15 + 2, 2 * 10**15)).is_met(TREE, PROBLEM)
     assert (FalsePositives() <= 1).is_met(TREE, PROBLEM)
     assert not (FalsePositives() <= 0).is_met(TREE, PROBLEM)
 

@@ -50,7 +50,7 @@ def test_constraints() -> None:
     solution = solve(problem, "f1", 2, constraints=[Recall() >= 0.8])
     assert solution.value == solve(binary, "f1", 2, constraints=[Recall() >= 0.8]).value
     assert "infeasible" in solve(problem, "f1", 1, constraints=["accuracy >= 1"]).summary()
-    with pytest.raises(ValueError, match="under constraints"):
+    with pytest.raises(ValueError, match="for two classes only"):
         solve(problem, "accuracy", 2, constraints=[Recall() >= 0.8], engine="search")
 
 

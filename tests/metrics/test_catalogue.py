@@ -213,7 +213,8 @@ def test_denominators_are_not_negative(metric, c) -> None:
 def test_shapes() -> None:
     shapes = {name: make().shape for name, make in METRICS.items()}
     linear = {"accuracy", "balanced_accuracy", "class_cost", "instance_cost", "recall"}
-    linear |= {"specificity", "youden"}
+    linear |= {"specificity", "youden", "true_positives", "true_negatives", "false_positives"}
+    linear |= {"false_negatives", "predicted_positives"}
     fractional = {"f1", "f2", "f0.5", "jaccard", "precision", "npv", "kappa"}
     for name, shape in shapes.items():
         if name in linear:

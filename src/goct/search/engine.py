@@ -41,7 +41,7 @@ def _check(
                 f"the search engine cannot handle the constraint {constraint.name!r}: a tree that "
                 "meets it may no longer do so when it makes fewer errors; use engine='mip'"
             )
-        if not _has_plane(problem, constraint.metric):
+        if problem.n_classes != 2:
             raise ValueError(
                 f"the search engine handles the constraint {constraint.name!r} for two classes "
                 "only; use engine='mip'"

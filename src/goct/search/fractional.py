@@ -14,6 +14,7 @@ from math import ceil, floor, gcd, lcm
 from goct.exact import Exact
 from goct.metrics import FractionalMetric
 from goct.search.plane import Goal, Lift, Plane
+from goct.search.quasiconvex import maximise_quasiconvex
 from goct.search.run import Size
 
 
@@ -70,8 +71,9 @@ def maximise_fractional(
             )
         if point is not None:
             reached = plane.value(*point)
-            if not goal.admits(reached):  # 0 / 0, which the equation does not see
-                point = None
+            if not goal.admits(reached):
+                # It is 0 / 0, which the equation does not see, and hides what else there is.
+                return maximise_quasiconvex(plane, goal, size, lift)
         if point is None:
             plane.keep(region, size)
             return Exact(value) if found else None

@@ -155,9 +155,13 @@ class Steps:
         low = np.full(len(self.low), -1)
         high = np.full(len(self.low), self.points.n_neg)
         while (low < high).any():
-            middle = (low + high + 1) // 2
+            middle = np.maximum((low + high + 1) // 2, 0)
             holds = self._approximate(metric, self.low, middle) > least
-            low, high = np.where(holds, middle, low), np.where(holds, high, middle - 1)
+            searched = low < high
+            low, high = (
+                np.where(searched & holds, middle, low),
+                np.where(searched & ~holds, middle - 1, high),
+            )
         values = self._approximate(metric, self.low, np.maximum(low, 0))
         close = np.flatnonzero((low >= 0) & (np.abs(values - target) <= 2 * _margin(target)))
         _Settler(low, lambda i, y: self._holds(metric, goal, i, y)).settle(close)
