@@ -6,7 +6,7 @@ import pytest
 from goct import Limit, Problem, frontier, solve
 from goct.metrics import F1, MCC, ClassCost, GMean, InstanceCost
 from goct.search.frontier import Frontier
-from goct.search.quasiconvex import lower_hull
+from goct.search.hull import lower_hull
 from tests.reference import achievable
 from tests.search.test_engine import hard_problem, random_problem
 

@@ -590,3 +590,12 @@ class CustomMetric(Metric):
         c = confusion
         result = self.function(c.tp, c.fp, c.fn, c.tn)
         return result if isinstance(result, Exact) else Exact(as_fraction(result, self.label))
+
+    def approximate(self, tp: Floats, fp: Floats, fn: Floats, tn: Floats) -> Floats:
+        """Return what the function says, for many confusion matrices."""
+        cells = np.broadcast_arrays(tp, fp, fn, tn)
+        whole = all((cell == np.rint(cell)).all() for cell in cells)
+        kind: type = int if whole else Fraction
+        counts = zip(*(map(kind, cell.ravel().tolist()) for cell in cells), strict=True)
+        values = [float(self.function(*entries)) for entries in counts]
+        return np.array(values).reshape(cells[0].shape)

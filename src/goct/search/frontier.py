@@ -6,22 +6,19 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any, TypeAlias
+from typing import Any
 
 from goct._validation import check_count
 from goct.constraints import MetricConstraint, check_constraints
 from goct.exact import Exact, as_fraction
 from goct.metrics import Confusion, Metric, Shape, get_metric
 from goct.problem import Problem
+from goct.search.hull import Edge, Point, lower_hull, normal
 from goct.search.oracle import FrontResult, LinearOracle
 from goct.search.plane import Points
-from goct.search.quasiconvex import lower_hull, normal
 from goct.search.run import Size, original_tree, relabelled
 from goct.solution import Limit, Limits
 from goct.tree import Leaf, Tree
-
-_Point: TypeAlias = tuple[int, int]
-_Edge: TypeAlias = tuple[_Point, _Point]
 
 
 @dataclass(frozen=True)
@@ -270,10 +267,10 @@ class _Enumeration:
         constants = (Tree(Leaf(k), problem.classes, problem.feature_names) for k in range(2))
         self.trees = {self.plane.of(tree): tree for tree in constants}
         self.hull = lower_hull(list(self.trees))
-        self.inside: list[_Point] = []
-        self._closed: set[_Edge] = set()
+        self.inside: list[Point] = []
+        self._closed: set[Edge] = set()
 
-    def vertices(self, points: list[_Point]) -> tuple[Vertex, ...]:
+    def vertices(self, points: list[Point]) -> tuple[Vertex, ...]:
         """Return points with their trees."""
         return tuple(Vertex(self.trees[p], self.plane.confusion(*p)) for p in points)
 
@@ -307,7 +304,7 @@ class _Enumeration:
                     self._tree_at(point, edge)
                 self._closed.add(edge)
 
-    def _between(self, edge: _Edge) -> list[_Point]:
+    def _between(self, edge: Edge) -> list[Point]:
         """Return the points of the front between the ends of an edge."""
         a, b = normal(*edge)
         front = list(edge)
@@ -338,7 +335,7 @@ class _Enumeration:
             self._search_front(edge, budget, (box[0], box[1]), visit)
         return front[1:-1]
 
-    def _tree_at(self, point: _Point, edge: _Edge) -> None:
+    def _tree_at(self, point: Point, edge: Edge) -> None:
         """Find a tree at a point that is known to have one."""
         a, b = normal(*edge)
         limit = self.limit
@@ -354,7 +351,7 @@ class _Enumeration:
 
     def _search_front(
         self,
-        edge: _Edge,
+        edge: Edge,
         budget: int,
         box: tuple[int, int],
         visit: Callable[[int, int], tuple[int, int, int] | None],
@@ -377,15 +374,15 @@ class _Enumeration:
         self.limit = result.limit
         return result
 
-    def _add(self, tree: Tree) -> _Point:
+    def _add(self, tree: Tree) -> Point:
         point = self.plane.of(tree)
         self.trees[point] = tree
         return point
 
-    def _open_edges(self) -> list[_Edge]:
+    def _open_edges(self) -> list[Edge]:
         return [edge for edge in pairwise(self.hull) if edge not in self._closed]
 
-    def _length(self, edge: _Edge) -> float:
+    def _length(self, edge: Edge) -> float:
         (x0, y0), (x1, y1) = edge
         return (x1 - x0) / self.plane.n_pos + (y0 - y1) / self.plane.n_neg
 

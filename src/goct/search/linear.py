@@ -46,17 +46,21 @@ class LinearMaximiser:
 
     def attain(self, size: Size) -> bool:
         """Find a tree of a given size that is as good as the best, if there is one."""
-        result = self.run.ask(
-            self._losses,
-            size,
-            split_cost=self._split_cost,
-            cutoff=self._least + 1,
-            to_bound=lambda _: self.run.bound,
-        )
-        if result.tree is None:
-            return False
-        self.run.offer(result.tree)
-        return True
+        run = self.run
+        try:
+            tree = run.ask_fewest(self._losses, size, cost=self._least, split_cost=self._split_cost)
+        except TooFineError:
+            result = run.ask(
+                self._losses,
+                size,
+                split_cost=self._split_cost,
+                cutoff=self._least + 1,
+                to_bound=lambda _: run.bound,
+            )
+            tree = result.tree
+        if tree is not None:
+            run.offer(tree)
+        return tree is not None
 
     def _to_bound(self, cost: int) -> Exact:
         return Exact(self._lattice.objective(self._lattice.most - cost))

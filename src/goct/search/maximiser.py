@@ -6,11 +6,10 @@ from contextlib import suppress
 
 from goct.constraints import MetricConstraint
 from goct.exact import Exact
-from goct.metrics import FractionalMetric, Shape
-from goct.search.fractional import maximise_fractional
+from goct.metrics import FractionalMetric
+from goct.search.fractional import FractionalMaximiser
 from goct.search.monotone import MonotoneMaximiser
 from goct.search.plane import Goal, Lift, Plane
-from goct.search.quasiconvex import maximise_quasiconvex
 from goct.search.run import Run, Size, TooFineError
 from goct.search.staircase import Steps
 
@@ -27,11 +26,12 @@ class PlaneMaximiser:
     def __init__(self, run: Run) -> None:
         self.run = run
         self.plane = Plane(run)
-        self._monotone: MonotoneMaximiser | None = None
-        if run.constraints or run.metric.shape is Shape.MONOTONE:
-            constraints = tuple(c for c in run.constraints if isinstance(c, MetricConstraint))
-            steps = Steps(self.plane, run.metric, constraints)
-            self._monotone = MonotoneMaximiser(self.plane, steps)
+        constraints = tuple(c for c in run.constraints if isinstance(c, MetricConstraint))
+        steps = Steps(self.plane, run.metric, constraints)
+        self._monotone = MonotoneMaximiser(self.plane, steps)
+        self._fractional: FractionalMaximiser | None = None
+        if isinstance(run.metric, FractionalMetric) and not constraints:
+            self._fractional = FractionalMaximiser(self.plane, steps, run.metric)
 
     def maximise(self) -> None:
         """Find the best tree, and prove it."""
@@ -40,8 +40,8 @@ class PlaneMaximiser:
         start = None if run.objective is None else run.objective + penalty
         top = self._maximise(Goal(start), run.size, lambda v: v - penalty)
         if top is None:
-            if start is not None:
-                run.tighten(start - penalty)
+            if run.objective is not None:
+                run.tighten(run.objective)
             return
         self.plane.top = top
         run.tighten(top - penalty)
@@ -76,13 +76,15 @@ class PlaneMaximiser:
         run = self.run
         assert run.best is not None
         value = run.metric.evaluate(run.best, run.problem)
-        return self._maximise(Goal(value, attain=True), size, lambda _: run.bound) is not None
+        if self._fractional is not None and value == self.plane.top:
+            with suppress(TooFineError):
+                if (attained := self._fractional.attain(value, size)) is not None:
+                    return attained
+        return self._monotone.attain(value, size)
 
     def _maximise(self, goal: Goal, size: Size, lift: Lift) -> Exact | None:
-        if self._monotone is not None:
-            return self._monotone.maximise(goal, size, lift)
-        if isinstance(self.run.metric, FractionalMetric):
+        if self._fractional is not None and goal.above is not None and not goal.attain:
             # Its directions can need larger numbers than those of the hull's edges.
             with suppress(TooFineError):
-                return maximise_fractional(self.plane, self.run.metric, goal, size, lift)
-        return maximise_quasiconvex(self.plane, goal, size, lift)
+                return self._fractional.maximise(goal.above, size, lift)
+        return self._monotone.maximise(goal, size, lift)

@@ -1,15 +1,18 @@
-"""Monotone metrics and constraints: two phases.
+"""Metrics of (FN, FP) and constraints: outer approximation, and the inside of the hull.
 
-Such a metric may take its maximum at a tree inside the convex hull of the
-(FN, FP) points of all trees. What the staircase of interesting points and the
+What a staircase of interesting points (:mod:`goct.search.staircase`) and the
 proven half-planes leave between them are the candidates. *Phase 1* asks linear
-questions, as for quasi-convex metrics, where there are candidates; it ends
-with the edges of the hull that have candidates above them. *Phase 2* searches
-the triangle above each of these edges for all trees that are of interest.
+questions where there are candidates: each finds a vertex of the convex hull of
+all trees or proves an edge of it. A quasi-convex metric takes its maximum over
+all trees at such a vertex, so this settles it. Any other monotone metric, and
+any metric under constraints, may take it at a tree inside the hull. *Phase 2*
+searches the triangle above each edge that still has candidates for all trees
+that are of interest.
 """
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -17,12 +20,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from goct.exact import Exact
+from goct.metrics import Shape
+from goct.search.hull import Edge, Point, lower_hull, normal
 from goct.search.plane import Goal, Lift, Plane
-from goct.search.quasiconvex import lower_hull, normal
-from goct.search.run import Size
+from goct.search.run import Size, TooFineError
 from goct.search.staircase import Steps
-
-_Edge = tuple[tuple[int, int], tuple[int, int]]
 
 
 class MonotoneMaximiser:
@@ -40,20 +42,60 @@ class MonotoneMaximiser:
         self.plane = plane
         self.steps = steps
         self._floor = np.zeros(len(steps.low), dtype=np.int64)
+        self._cheapest_in: dict[Point, tuple[int, int]] = {}
+        self._hull_suffices = not steps.constraints and steps.metric.shape is not Shape.MONOTONE
 
     def maximise(self, goal: Goal, size: Size, lift: Lift) -> Exact | None:
         """Find the tree of largest value, if that is of interest.
 
-        Parameters and results are those of
-        :func:`goct.search.fractional.maximise_fractional`; `goal` need not be
-        bounded below.
+        Parameters
+        ----------
+        goal
+            Which values are of interest.
+        size
+            How large the tree may be.
+        lift
+            Turns a bound on the value of such trees into one on the objective.
+
+        Returns
+        -------
+        Exact or None
+            The largest value; None if it is proven that none is of interest.
         """
         search = _Search(self.plane, self.steps, self._floor, goal, size, lift)
         search.follow_hull()
-        search.look_inside()
+        if not self._hull_suffices:
+            search.look_inside()
         if size == self.plane.run.size:
             self._floor = search.floor
+            self._cheapest_in = search.cheapest_in
         return search.reached
+
+    def attain(self, value: Exact, size: Size) -> bool:
+        """Find a tree of a given size and value, which is the largest, if there is one."""
+        goal, run = Goal(value, attain=True), self.plane.run
+        point = self._only_candidate(goal)
+        if point in self._cheapest_in:
+            a, b = self._cheapest_in[point]
+            with suppress(TooFineError):
+                tree = run.ask_fewest(
+                    self.plane.costs(a, b), size, cost=a * point[0] + b * point[1]
+                )
+                if tree is None:
+                    return False
+                if self.plane.of(run.offer(tree)) == point:
+                    return True
+        return self.maximise(goal, size, lambda _: run.bound) is not None
+
+    def _only_candidate(self, goal: Goal) -> Point | None:
+        """Return the point of all trees of interest, if there is just one."""
+        ceiling = self.steps.wanted(goal)
+        steps = np.flatnonzero(self._floor <= ceiling)
+        if len(steps) != 1:
+            return None
+        step = int(steps[0])
+        x, y = int(self.steps.low[step]), int(ceiling[step])
+        return (x, y) if x == self.steps.high[step] and y == self._floor[step] else None
 
 
 @dataclass
@@ -61,7 +103,7 @@ class _Triangle:
     """What is left above an edge: costs up to a budget, and a box."""
 
     budget: int
-    box: tuple[int, int]
+    box: Point
 
 
 class _Search:
@@ -75,6 +117,8 @@ class _Search:
         Points with more false positives are not of interest, by step.
     reached
         The largest value that was found.
+    cheapest_in
+        Points that cost least in some direction (a, b).
     """
 
     def __init__(
@@ -91,18 +135,18 @@ class _Search:
         self.goal = goal
         self.ceiling = steps.wanted(goal)
         self.reached: Exact | None = None
+        self.cheapest_in: dict[Point, tuple[int, int]] = {}
         # The trees that predict one class only are the ends of the hull.
         self.hull = lower_hull([(0, plane.n_neg), (plane.n_pos, 0)])
-        self.closed: set[_Edge] = set()
-        self.done: set[_Edge] = set()
+        self.closed: set[Edge] = set()
+        self.done: set[Edge] = set()
 
     def follow_hull(self) -> None:
         """Ask linear questions until no edge with candidates above it can be improved."""
         while (edge := self._most_promising(self.closed)) is not None:
             a, b = normal(*edge)
-            of_edge = a * edge[0][0] + b * edge[0][1]
-            triangle = self._triangle(edge, a, b)
-            cutoff = min(of_edge, triangle.budget + 1)
+            # The weakest cutoff that settles what is above the edge.
+            cutoff = min(a * edge[0][0] + b * edge[0][1], self._triangle(edge).budget + 1)
             point = self._ask(a, b, cutoff)
             if point is None:
                 self.closed.add(edge)
@@ -112,51 +156,45 @@ class _Search:
 
     def look_inside(self) -> None:
         """Search above the edges of the hull that have candidates."""
+        run = self.plane.run
         while (edge := self._most_promising(self.done)) is not None:
-            a, b = normal(*edge)
-            triangle = self._triangle(edge, a, b)
+            triangle = self._triangle(edge)
 
-            def visit(
-                x: int, y: int, edge: _Edge = edge, a: int = a, b: int = b
-            ) -> tuple[int, int, int] | None:
+            def visit(x: int, y: int, edge: Edge = edge) -> tuple[int, int, int] | None:
                 if not self._take(x, y):
                     return None
-                left = self._triangle(edge, a, b)
+                left = self._triangle(edge)
                 return left.budget, *left.box
 
-            run = self.plane.run
             try:
                 run.ask_front(
                     self.plane.positives,
                     self.plane.negatives,
                     self.size,
-                    direction=(a, b),
+                    direction=normal(*edge),
                     budget=triangle.budget,
                     box=triangle.box,
                     visit=visit,
                 )
+                self.done.add(edge)
             finally:
                 run.tighten(self._bound(self.floor))
-            self.done.add(edge)
 
-    def _ask(self, a: int, b: int, cutoff: int) -> tuple[int, int] | None:
-        plane, run = self.plane, self.plane.run
-
-        def raised(least: int) -> NDArray[np.int64]:
-            line = -((a * self.steps.high - least) // b)
-            return np.maximum(self.floor, np.clip(line, 0, plane.n_neg + 1))
-
+    def _ask(self, a: int, b: int, cutoff: int) -> Point | None:
+        """Find the tree of least ``a * FN + b * FP`` below a cutoff; learn from the answer."""
+        plane, run, steps = self.plane, self.plane.run, self.steps
         result = run.ask(
             plane.costs(a, b),
             self.size,
             cutoff=cutoff,
-            to_bound=lambda least: self._bound(raised(least)),
+            to_bound=lambda least: self._bound(steps.raised(self.floor, a, b, least)),
         )
         if result.tree is None:
-            self.floor = raised(cutoff)
+            self.floor = steps.raised(self.floor, a, b, cutoff)
             return None
         x, y = plane.of(run.offer(result.tree))
-        self.floor = raised(a * x + b * y)
+        self.floor = steps.raised(self.floor, a, b, a * x + b * y)
+        self.cheapest_in[x, y] = a, b
         return x, y
 
     def _take(self, x: int, y: int) -> bool:
@@ -171,21 +209,19 @@ class _Search:
         self.ceiling = self.steps.wanted(self.goal)
         return True
 
-    def _candidates(self) -> NDArray[np.bool_]:
-        return self.floor <= self.ceiling
+    def _at_the_top(self) -> bool:
+        return self.reached is not None and self.reached == self.plane.top
 
-    def _range(self, edge: _Edge) -> slice:
+    def _range(self, edge: Edge) -> slice:
         """Return the steps that have false negatives between those of the ends of an edge."""
         first = int(np.searchsorted(self.steps.high, edge[0][0]))
         last = int(np.searchsorted(self.steps.low, edge[1][0], side="right"))
         return slice(first, last)
 
-    def _most_promising(self, without: set[_Edge]) -> _Edge | None:
+    def _most_promising(self, without: set[Edge]) -> Edge | None:
         """Return the edge with the largest value that is possible above it."""
-        if self.reached is not None and self.reached == self.plane.top:
-            return None
-        candidates = self._candidates()
-        if not candidates.any():
+        candidates = self.floor <= self.ceiling
+        if self._at_the_top() or not candidates.any():
             return None
         floor = np.minimum(self.floor, self.plane.n_neg)
         values = np.where(candidates, self.steps.values(floor), -np.inf)
@@ -195,16 +231,17 @@ class _Search:
                 best, edge_of_best = value, edge
         return edge_of_best
 
-    def _triangle(self, edge: _Edge, a: int, b: int) -> _Triangle:
+    def _triangle(self, edge: Edge) -> _Triangle:
         """Return bounds on where the candidates above an edge are."""
         steps = self._range(edge)
-        candidates = self._candidates()[steps]
-        if not candidates.any() or (self.reached is not None and self.reached == self.plane.top):
+        ceiling = self.ceiling[steps]
+        candidates = self.floor[steps] <= ceiling
+        if self._at_the_top() or not candidates.any():
             return _Triangle(-1, (-1, -1))
-        high = np.minimum(self.steps.high[steps][candidates], edge[1][0])
-        ceiling = self.ceiling[steps][candidates]
-        budget = int((a * high + b * ceiling).max())
-        return _Triangle(budget, (int(high.max()), int(ceiling.max())))
+        a, b = normal(*edge)
+        x = np.minimum(self.steps.high[steps][candidates], edge[1][0])
+        y = ceiling[candidates]
+        return _Triangle(int((a * x + b * y).max()), (int(x.max()), int(y.max())))
 
     def _bound(self, floor: NDArray[np.int64]) -> Exact:
         """Return a bound on the objective, given the least false positives by step."""
@@ -212,8 +249,7 @@ class _Search:
         for edge in pairwise(self.hull):
             if edge not in self.done:
                 among[self._range(edge)] = True
-        largest = self.steps.largest_value(
-            np.minimum(floor, self.plane.n_neg), among & (floor <= self.ceiling)
-        )
+        among &= floor <= self.ceiling
+        largest = self.steps.largest_value(np.minimum(floor, self.plane.n_neg), among)
         options = [value for value in (largest, self.goal.above) if value is not None]
         return self.lift(max(options)) if options else self.plane.run.bound

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from goct.exact import Exact
 from goct.metrics import Confusion
 from goct.problem import Problem
-from goct.search.region import Region
-from goct.search.run import LARGEST_COST, Run, Size, TooFineError
+from goct.search.run import LARGEST_COST, Run, TooFineError
 from goct.tree import Tree
 
 Coordinate: TypeAlias = int | Fraction
@@ -95,69 +94,15 @@ class Plane(Points):
     ----------
     run
         The question.
-    region
-        Where trees of any size that is allowed can lie, as far as is proven.
     top
-        The largest value of such a tree, once it is known.
+        The largest value of a tree that is allowed, once it is known.
     """
 
     def __init__(self, run: Run) -> None:
         super().__init__(run.problem)
         self.run = run
-        self.region = Region()
         self.top: Exact | None = None
 
     def value(self, x: Coordinate, y: Coordinate) -> Exact:
         """Return the metric at a point, which need not be that of a tree."""
         return self.run.metric.value(self.confusion(x, y))
-
-    def bound(self, region: Region) -> Exact:
-        """Return the largest value in a region, for a metric that is QUASICONVEX or simpler.
-
-        Such a metric takes its maximum over a convex set at a vertex of it.
-        """
-        return max(self.value(x, y) for x, y in region.corners)
-
-    def ask(
-        self, a: int, b: int, size: Size, *, cutoff: int, region: Region, lift: Lift
-    ) -> tuple[tuple[int, int] | None, Region]:
-        """Find the tree of least ``a * FN + b * FP`` below a cutoff.
-
-        Parameters
-        ----------
-        a, b
-            Non-negative weights.
-        size
-            How large the tree may be.
-        cutoff
-            Only trees below it are of interest.
-        region
-            Where trees of this size can lie, as far as is proven.
-        lift
-            Turns a bound on the value of such trees into one on the objective.
-
-        Returns
-        -------
-        point, region
-            The point of the tree, or None if there is none below the cutoff;
-            and the region without what is excluded now.
-        """
-
-        def cut(least: int) -> Region:
-            return region.cut(a, b, least) if a > 0 and b > 0 else region
-
-        result = self.run.ask(
-            self.costs(a, b),
-            size,
-            cutoff=cutoff,
-            to_bound=lambda least: lift(self.bound(cut(least))),
-        )
-        if result.tree is None:
-            return None, cut(cutoff)
-        x, y = self.of(self.run.offer(result.tree))
-        return (x, y), cut(a * x + b * y)
-
-    def keep(self, region: Region, size: Size) -> None:
-        """Remember what is proven, if it holds for all trees in question."""
-        if size == self.run.size:
-            self.region = region

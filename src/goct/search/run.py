@@ -194,6 +194,45 @@ class Run:
             raise StopRunError
         return result
 
+    def ask_fewest(
+        self, costs: NDArray[np.int64], size: Size, *, cost: int, split_cost: int = 0
+    ) -> TreeTuple | None:
+        """Find the tree with the fewest splits of all that cost least.
+
+        Costs are multiplied so that a split more or less counts, but not as
+        much as any difference in costs.
+
+        Parameters
+        ----------
+        costs, split_cost
+            The question.
+        size
+            How large the tree may be.
+        cost
+            The least cost of all trees of this depth or more.
+
+        Raises
+        ------
+        TooFineError
+            If the multiplied costs are too large, or if larger trees that are
+            not allowed might cost less.
+        StopRunError
+            If the oracle had to stop before it was done.
+        """
+        factor = 2**size.depth
+        if self.size.splits is not None or factor > LARGEST_COST // (
+            int(np.abs(costs).max(axis=1).sum()) + 64 * split_cost + 1
+        ):
+            raise TooFineError
+        result = self.ask(
+            factor * costs,
+            Size(size.depth),
+            split_cost=factor * split_cost + 1,
+            cutoff=factor * cost + size.most_splits + 1,
+            to_bound=lambda _: self.bound,
+        )
+        return result.tree
+
     def ask_front(
         self,
         positives: NDArray[np.int64],

@@ -103,6 +103,13 @@ class Steps:
             self.metric.value(self.points.confusion(int(self.low[i]), int(y[i]))) for i in close
         )
 
+    def raised(self, floor: NDArray[np.int64], a: int, b: int, least: int) -> NDArray[np.int64]:
+        """Return the least false positives by step, now that ``a * FN + b * FP >= least``."""
+        if b <= 0:
+            return floor
+        line = -((a * self.high - least) // b)
+        return np.maximum(floor, np.clip(line, 0, self.points.n_neg + 1))
+
     def _approximate(
         self, metric: Metric, x: NDArray[np.int64], y: NDArray[np.int64]
     ) -> NDArray[np.float64]:

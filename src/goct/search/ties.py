@@ -20,13 +20,21 @@ def break_ties(run: Run, attain: Callable[[Size], bool], *, splits_are_fewest: b
         Whether it is known that no optimal tree has fewer splits.
     """
     assert run.best is not None
-    depth = run.size.depth
-    if not splits_are_fewest:
-        while run.best.splits > 1 and attain(Size(depth, run.best.splits - 1)):
-            pass
+    if not splits_are_fewest and run.best.splits > 1:
+        _find_fewest_splits(run, attain)
     while run.best.depth > _least_depth(run.best.splits):
         if not attain(Size(run.best.depth - 1, run.best.splits)):
             break
+
+
+def _find_fewest_splits(run: Run, attain: Callable[[Size], bool]) -> None:
+    assert run.best is not None
+    # Mostly the best tree cannot do with one split less. If it can, far fewer may do.
+    too_few, next_try = 0, run.best.splits - 1
+    while too_few + 1 < run.best.splits:
+        if not attain(Size(run.size.depth, next_try)):
+            too_few = next_try
+        next_try = (too_few + run.best.splits) // 2
 
 
 def _least_depth(splits: int) -> int:
