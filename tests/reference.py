@@ -55,7 +55,7 @@ def outcomes(
 def achievable(
     X: np.ndarray, positive: np.ndarray, max_depth: int, weights: np.ndarray | None = None
 ) -> set[tuple[Any, Any, int]]:
-    """Return all achievable (TP, TN, splits).
+    """Return all achievable (TP, TN), each with the fewest splits.
 
     `positive` says of each row whether it is of the positive class.
     """
@@ -65,7 +65,10 @@ def achievable(
     def leaves(mask: np.ndarray) -> list[tuple[Any, Any]]:
         return [(pos[mask].sum().item(), 0), (0, neg[mask].sum().item())]
 
-    return {(tp, tn, splits) for (tp, tn), splits in outcomes(X, leaves, max_depth)}
+    fewest: dict[tuple[Any, Any], int] = {}
+    for point, splits in outcomes(X, leaves, max_depth):
+        fewest[point] = min(splits, fewest.get(point, splits))
+    return {(tp, tn, splits) for (tp, tn), splits in fewest.items()}
 
 
 def achievable_costs(X: np.ndarray, costs: np.ndarray, max_depth: int) -> set[tuple[Any, int]]:

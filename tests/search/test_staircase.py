@@ -47,7 +47,7 @@ def plane(n_pos: int, n_neg: int, weight: Fraction | int = 1) -> Points:
 @pytest.mark.parametrize("weight", [1, Fraction(2, 7)], ids=str)
 @pytest.mark.parametrize("attain", [False, True])
 def test_wanted_points(metric, weight, attain) -> None:
-    points = plane(11, 14, weight)
+    points = plane(7, 9, weight)
     steps = Steps(points, metric, ())
     values = {
         (x, y): metric.value(points.confusion(x, y))

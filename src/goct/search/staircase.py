@@ -29,7 +29,7 @@ _Form: TypeAlias = tuple[Fraction, Fraction, Fraction]
 
 _MARGIN = 1e-9
 """Floats that are closer than this, relative to their size, are compared exactly."""
-_MOST_EXACT = 4000
+_MOST_EXACT = 2000
 """So many times for one staircase; what is left is taken as worth looking at."""
 
 
@@ -97,7 +97,7 @@ class Steps:
         values = self._approximate(self.metric, self.low[steps], y[steps])
         top = float(values.max())
         close = steps[values >= top - 2 * _margin(top)]
-        if len(close) > _MOST_EXACT // 40:
+        if len(close) > _MOST_EXACT // 20:
             return Exact(Fraction(top + 2 * _margin(top)))
         return max(
             self.metric.value(self.points.confusion(int(self.low[i]), int(y[i]))) for i in close
@@ -169,6 +169,8 @@ class Steps:
                 np.where(searched & holds, middle, low),
                 np.where(searched & ~holds, middle - 1, high),
             )
+        if self.low is not self.high:  # steps are no single numbers, so exactness is in vain
+            return low
         values = self._approximate(metric, self.low, np.maximum(low, 0))
         close = np.flatnonzero((low >= 0) & (np.abs(values - target) <= 2 * _margin(target)))
         _Settler(low, lambda i, y: self._holds(metric, goal, i, y)).settle(close)
