@@ -4,7 +4,7 @@ Small decision trees that are provably the best possible for the metric you
 care about.
 """
 
-from goct import metrics
+from goct import constraints, metrics
 from goct._core import __version__
 from goct.exact import Exact
 from goct.problem import Problem
@@ -23,6 +23,7 @@ __all__ = [
     "Status",
     "Tree",
     "__version__",
+    "constraints",
     "frontier",
     "metrics",
     "solve",
