@@ -78,3 +78,9 @@ def test_constant_trees_must_meet_them_too() -> None:
     assert nothing.tree is None
     assert nothing.value is nothing.objective is nothing.gap is None
     assert "infeasible: no tree of depth 0 meets the constraints" in nothing.summary()
+
+
+def test_the_summary_shows_them() -> None:
+    solution = solve(PROBLEM, "accuracy", 1, constraints=["recall >= 0.9", "fp <= 1"])
+    assert "constraint    recall >= 0.9  (it is 1)\n" in solution.summary()
+    assert "constraint    false_positives <= 1  (it is 1)\n" in solution.summary()

@@ -30,6 +30,10 @@ class Constraint(ABC):
     def is_met(self, tree: Tree, problem: Problem) -> bool:
         """Say, exactly, whether a tree meets the condition on a problem."""
 
+    def describe(self, tree: Tree, problem: Problem) -> str:
+        """Say in a line how a tree meets the condition."""
+        return self.name
+
     @abstractmethod
     def check(self, problem: Problem) -> None:
         """Raise a `ValueError` if the condition makes no sense for the problem."""
@@ -77,6 +81,10 @@ class MetricConstraint(Constraint):
     def is_met(self, tree: Tree, problem: Problem) -> bool:
         """Say, exactly, whether a tree meets the condition on a problem."""
         return self.is_met_by(self.metric.evaluate(tree, problem))
+
+    def describe(self, tree: Tree, problem: Problem) -> str:
+        """Say in a line how a tree meets the condition."""
+        return f"{self.name}  (it is {float(self.metric.evaluate(tree, problem)):.6g})"
 
     def check(self, problem: Problem) -> None:
         """Raise a `ValueError` if the metric is not defined for the problem."""

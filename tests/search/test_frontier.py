@@ -4,7 +4,16 @@ import numpy as np
 import pytest
 
 from goct import Limit, Problem, frontier, solve
-from goct.metrics import F1, MCC, ClassCost, GMean, InstanceCost
+from goct.metrics import (
+    F1,
+    MCC,
+    ClassCost,
+    GMean,
+    InstanceCost,
+    PredictedPositives,
+    Recall,
+    get_metric,
+)
 from goct.search.frontier import Frontier
 from goct.search.hull import lower_hull
 from tests.reference import achievable
@@ -33,6 +42,55 @@ def test_vertices_are_those_of_all_trees(seed) -> None:
     for vertex in result.vertices:
         assert vertex.tree.confusion(problem) == vertex.confusion
         assert vertex.tree.depth <= depth
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_pareto_front_is_that_of_all_trees(seed) -> None:
+    X, y, weights, depth = random_problem(seed)
+    problem = Problem.from_arrays(X, y, sample_weight=weights)
+    max_splits = [None, 3, 1][seed % 3]
+    result = frontier(problem, depth, max_splits=max_splits, pareto=True)
+    points = {
+        (problem.n_pos - tp, problem.n_neg - tn)
+        for tp, tn, splits in achievable(X, y, depth, weights)
+        if max_splits is None or splits <= max_splits
+    }
+    front: list[tuple[int, int]] = []
+    for point in sorted(points):
+        if not front or point[1] < front[-1][1]:
+            front.append(point)
+    assert result.is_complete
+    assert [(v.confusion.fn, v.confusion.fp) for v in result.pareto] == front
+    assert set(result.vertices) <= set(result.pareto)
+    for vertex in result.pareto:
+        assert vertex.tree.confusion(problem) == vertex.confusion
+        assert vertex.tree.depth <= depth
+        assert max_splits is None or vertex.tree.splits <= max_splits
+
+
+def test_the_pareto_front_answers_monotone_questions() -> None:
+    X, y, _, _ = random_problem(5)
+    problem = Problem.from_arrays(X, y)
+    result = frontier(problem, 2, pareto=True)
+    for metric, constraints in [
+        ("gmean", []),
+        (F1() + GMean(), []),
+        ("precision", [Recall() >= 0.7]),
+        ("recall", ["fp <= 1"]),
+        ("f1", ["recall >= 1", "fp <= 0"]),
+    ]:
+        expected = solve(problem, metric, 2, constraints=constraints)
+        vertex = result.best(metric, constraints)
+        if expected.tree is None:
+            assert vertex is None
+        else:
+            assert get_metric(metric).value(vertex.confusion) == expected.value
+    with pytest.raises(ValueError, match="need not be on the frontier"):
+        result.best(F1() - GMean())
+    with pytest.raises(ValueError, match="under 'predicted_positives <= 3'"):
+        result.best("f1", [PredictedPositives() <= 3])
+    with pytest.raises(ValueError, match="it is on the one with pareto=True"):
+        frontier(problem, 2).best("f1", ["recall >= 0.9"])
 
 
 def test_lookups_agree_with_solving() -> None:
@@ -65,6 +123,10 @@ def test_limits_and_callback() -> None:
     assert not stopped.is_complete
     assert len(stopped.vertices) >= 2
     seen = []
+    stopped = frontier(hard_problem(), 3, pareto=True, time_limit=1.5)
+    assert stopped.limit is Limit.TIME
+    assert not stopped.is_complete
+    assert len(stopped.pareto) >= len(stopped.vertices)
     stopped = frontier(hard_problem(), 5, callback=lambda p: seen.append(p) or len(seen) >= 2)
     assert stopped.limit is Limit.INTERRUPTED
     assert seen[0].open_edges >= 1

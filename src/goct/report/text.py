@@ -37,6 +37,8 @@ def confusion_table(matrix: Sequence[Sequence[int | Fraction]], classes: Sequenc
 
 def summarise(solution: Solution) -> str:
     """Return a readable account of a solution."""
+    from goct.solution import Status
+
     problem, metric = solution.problem, solution.metric
     lines: list[str] = []
     if solution.tree is not None:
@@ -50,7 +52,10 @@ def summarise(solution: Solution) -> str:
             splits = "1 split" if tree.splits == 1 else f"each of {tree.splits} splits"
             note = f"  (minus {float(solution.split_penalty):g} for {splits})"
             facts.append(("objective", format_exact(solution.objective) + note))
-    facts.append(("proven bound", format_exact(solution.bound)))
+        for constraint in solution.constraints:
+            facts.append(("constraint", constraint.describe(tree, problem)))
+    if solution.status is not Status.INFEASIBLE:
+        facts.append(("proven bound", format_exact(solution.bound)))
     facts.append(("status", describe_status(solution)))
     if (seconds := solution.stats.get("time")) is not None:
         facts.append(("time", f"{seconds:.2f} s"))
