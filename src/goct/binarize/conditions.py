@@ -1,0 +1,179 @@
+"""Readable conditions on one column: what a 0/1 feature stands for.
+
+A value that is missing meets no condition but :class:`Missing`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class Condition(ABC):
+    """A condition on the values of a column.
+
+    Attributes
+    ----------
+    column
+        The name of the column.
+    """
+
+    kind: ClassVar[str]
+    column: str
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """The condition in words, such as ``age > 50``."""
+
+    @abstractmethod
+    def holds(self, values: NDArray[Any]) -> NDArray[np.bool_]:
+        """Say of each value of the column whether it meets the condition."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the condition as plain data, for JSON."""
+        return {"kind": self.kind, **asdict(self)}
+
+
+@dataclass(frozen=True)
+class Above(Condition):
+    """A number is larger than a threshold: ``age > 50``. Values are floats, NaN is missing."""
+
+    kind = "above"
+    threshold: float
+
+    @property
+    def name(self) -> str:
+        """The condition in words."""
+        return f"{self.column} > {plain_number(self.threshold)}"
+
+    def holds(self, values: NDArray[Any]) -> NDArray[np.bool_]:
+        """Say which values are larger."""
+        return np.asarray(values > self.threshold)
+
+
+@dataclass(frozen=True)
+class After(Condition):
+    """A date or time is later than a moment: ``joined > 2024-03-01``.
+
+    Values are of the type datetime64, NaT is missing. The moment is text in
+    ISO 8601 without a time zone.
+    """
+
+    kind = "after"
+    moment: str
+
+    @property
+    def name(self) -> str:
+        """The condition in words."""
+        return f"{self.column} > {self.moment}"
+
+    def holds(self, values: NDArray[Any]) -> NDArray[np.bool_]:
+        """Say which moments are later."""
+        return np.asarray(values > np.datetime64(self.moment))
+
+
+@dataclass(frozen=True)
+class OneOf(Condition):
+    """A category is one of some levels: ``job = retired`` or ``job in {cook, nurse}``.
+
+    Values are text, None is missing.
+    """
+
+    kind = "one_of"
+    levels: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """The condition in words."""
+        if len(self.levels) == 1:
+            return f"{self.column} = {self.levels[0]}"
+        return f"{self.column} in {{{', '.join(self.levels)}}}"
+
+    def holds(self, values: NDArray[Any]) -> NDArray[np.bool_]:
+        """Say which values are among the levels."""
+        levels = set(self.levels)
+        return np.fromiter((value in levels for value in values), dtype=bool, count=len(values))
+
+
+@dataclass(frozen=True)
+class IsTrue(Condition):
+    """A truth value is true: the condition is called as the column. Values are floats 0 and 1."""
+
+    kind = "is_true"
+
+    @property
+    def name(self) -> str:
+        """The condition in words."""
+        return self.column
+
+    def holds(self, values: NDArray[Any]) -> NDArray[np.bool_]:
+        """Say which values are true."""
+        return np.asarray(values == 1)
+
+
+@dataclass(frozen=True)
+class Missing(Condition):
+    """A value is missing: ``income is missing``."""
+
+    kind = "missing"
+
+    @property
+    def name(self) -> str:
+        """The condition in words."""
+        return f"{self.column} is missing"
+
+    def holds(self, values: NDArray[Any]) -> NDArray[np.bool_]:
+        """Say which values are missing."""
+        if values.dtype.kind == "O":
+            return np.fromiter((value is None for value in values), dtype=bool, count=len(values))
+        return np.isnat(values) if values.dtype.kind == "M" else np.isnan(values)
+
+
+KINDS: dict[str, type[Condition]] = {
+    kind.kind: kind for kind in (Above, After, OneOf, IsTrue, Missing)
+}
+
+
+def condition_from_dict(data: Mapping[str, Any]) -> Condition:
+    """Return a condition from plain data, as made by :meth:`Condition.to_dict`; checks it."""
+    if not isinstance(data, Mapping) or data.get("kind") not in KINDS:
+        raise ValueError(f"a condition must have one of the kinds {', '.join(KINDS)}; got {data!r}")
+    kind = KINDS[data["kind"]]
+    arguments = {name: value for name, value in data.items() if name != "kind"}
+    expected = {"above": float, "after": str, "one_of": list | tuple}.get(kind.kind)
+    extra = {"above": "threshold", "after": "moment", "one_of": "levels"}.get(kind.kind)
+    wanted = {"column"} | ({extra} if extra else set())
+    if set(arguments) != wanted or not isinstance(arguments["column"], str):
+        raise ValueError(f"a condition {kind.kind!r} must have {sorted(wanted)}; got {data!r}")
+    if extra is not None and expected is not None:
+        value = arguments[extra]
+        if isinstance(value, int) and not isinstance(value, bool) and expected is float:
+            value = float(value)
+        if not isinstance(value, expected):
+            raise ValueError(f"the {extra} of a condition is {value!r}, which is not possible")
+        if kind is OneOf:
+            if not value or not all(isinstance(level, str) for level in value):
+                raise ValueError(f"the levels of a condition must be texts; got {value!r}")
+            value = tuple(value)
+        if kind is Above and not np.isfinite(value):
+            raise ValueError(f"the threshold of a condition must be finite; got {value!r}")
+        if kind is After:
+            try:
+                np.datetime64(value)
+            except ValueError:
+                raise ValueError(f"{value!r} is not a date or time in ISO 8601") from None
+        arguments[extra] = value
+    return kind(**arguments)
+
+
+def plain_number(number: float) -> str:
+    """Write a number in as few digits as identify it, and integers without a point."""
+    number = float(number)
+    return str(int(number)) if number.is_integer() and abs(number) < 1e16 else repr(number)
