@@ -13,7 +13,7 @@ void add_if(const Limits& limits, const Spot& spot, int splits, Front<Spot>& fro
 }  // namespace
 
 SmallFronts::SmallFronts(const Instance& instance, Units units, Control& control)
-    : instance_(instance), units_(units), control_(control), depth_two_(instance, 0, control) {}
+    : instance_(instance), units_(units), control_(control), bounds_(instance, control) {}
 
 void SmallFronts::check() const {
     if (control_.stopped()) throw SearchStopped{};
@@ -83,9 +83,10 @@ void SmallFronts::collect(const Node& node, int depth, int splits, const Limits&
         return;
     }
     ++control_.depth_two;
-    depth_two_.solve(node, sides_);
-    const auto bound = [&](int f) { return sides_.inside_best[f] + sides_.outside_best[f] + node.total().base; };
     Limits left = beyond(front, limits, units_);
+    if (left.budget < node.total().base) return;
+    bounds_.find(node, left);
+    const auto bound = [&](int f) { return bounds_.inside(f) + bounds_.outside(f); };
     order_.clear();
     for (int f = 0; f < node.features(); ++f)
         if (bound(f) <= left.budget) order_.push_back(f);
@@ -96,8 +97,7 @@ void SmallFronts::collect(const Node& node, int depth, int splits, const Limits&
         if (bound(f) > left.budget) break;
         check();
         count_pairs(f);
-        const std::int64_t outside = sides_.outside_best[f] + node.outside(f).base;
-        collect_side(f, true, side_splits, {left.budget - outside, left.x, left.y}, fronts_[1]);
+        collect_side(f, true, side_splits, {left.budget - bounds_.outside(f), left.x, left.y}, fronts_[1]);
         if (fronts_[1].empty()) continue;
         const Spot least = fronts_[1].least();
         collect_side(f, false, side_splits,

@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "control.hpp"
-#include "depth_two.hpp"
 #include "front.hpp"
 #include "node.hpp"
 #include "preorder.hpp"
+#include "side_bounds.hpp"
 
 namespace goct {
 
@@ -63,14 +63,13 @@ private:
     const Instance& instance_;
     const Units units_;
     Control& control_;
-    DepthTwo depth_two_;
+    SideBounds bounds_;
     // About the node at hand.
     const Node* node_ = nullptr;
     std::vector<Leaf> inside_;      // by feature
     Leaf total_;
     std::vector<Leaf> both_;        // by feature: the rows that are also inside the feature last counted
     std::vector<int> order_, others_;
-    SideValues sides_;
     Front<Spot> fronts_[2];
 };
 
