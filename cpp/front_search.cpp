@@ -14,13 +14,14 @@ int usable_depth(int depth, int splits) { return std::min(depth, splits); }
 template <class Visit>
 void each_planned_sum(int feature, const Front<Point>& inside, const Front<Point>& outside, const Limits& limits,
                       int splits, Visit&& visit) {
-    each_sum(inside, outside, limits, splits, [&](const Spot& sum, int used, const Point& p, const Point& q, int i, int j) {
+    const bool counts = splits != kUnlimited;
+    const auto plan = [&](const Spot& sum, int used, const Point& p, const Point& q, int i, int j) {
         visit(sum, used, [&] {
-            const bool counts = splits != kUnlimited;
-            const Plan plan{feature, p, q, counts ? i : kUnlimited, counts ? j : kUnlimited};
-            return Point{sum, std::make_shared<const Plan>(plan)};
+            const Plan way{feature, p, q, counts ? i : kUnlimited, counts ? j : kUnlimited};
+            return Point{sum, std::make_shared<const Plan>(way)};
         });
-    });
+    };
+    each_sum(inside, outside, limits, splits, plan);
 }
 
 }  // namespace
@@ -157,8 +158,7 @@ void FrontSearch::show(const Points& front, const Visit& visit) {
     }
 }
 
-std::optional<LabelledTree> FrontSearch::last_wanted() {
-    if (!wanted_) return std::nullopt;
+LabelledTree FrontSearch::wanted_tree() {
     LabelledTree tree;
     search_.enter_root();
     write(0, depth_, splits_, *wanted_, tree);

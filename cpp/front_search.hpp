@@ -12,8 +12,8 @@
 namespace goct {
 
 // Two criteria, the costs of false negatives and those of false positives: a node returns the points of its trees that
-// no other one dominates, within a budget on the sum and a limit on each. The least sums of both sides of a split, which
-// the scalar search knows or finds fast, say whether there can be such points at all.
+// no other one dominates, within a budget on the sum and a limit on each. The least sums of both sides of a split,
+// which the scalar search knows or finds fast, say whether there can be such points at all.
 //
 // Only true least sums enter the cache and the bounds from similar nodes; what holds within limits stays here. The
 // instance must keep the rows that cost the same under both labels, because they matter here. One thread.
@@ -28,8 +28,9 @@ public:
     // before.
     bool run(int depth, int splits, const Limits& limits, const Visit& visit);
 
-    // The tree of the last wanted point; nothing if there was none.
-    std::optional<LabelledTree> last_wanted();
+    // The last wanted point, if there was one, and its tree.
+    const std::optional<Point>& wanted() const { return wanted_; }
+    LabelledTree wanted_tree();
 
 private:
     using Points = Front<Point>;

@@ -21,7 +21,7 @@ void SmallFronts::check() const {
 
 void SmallFronts::load(const Node& node) {
     const auto read = [](const Sums& sums) {
-        // With two classes: base + first is what class 0 costs, and the rest of base + (base + swing) what class 1 does.
+        // With two classes: base + first is what class 0 costs. Both together cost base + (base + swing).
         return Leaf{sums.base + sums.first, sums.base + sums.swing - sums.first, sums.weight};
     };
     node_ = &node;

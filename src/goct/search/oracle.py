@@ -96,7 +96,8 @@ class FrontResult:
         is positive, 0 negative.
     point
         The tree's false negatives and false positives, counted from the rows:
-        the last accepted point. None without a tree.
+        the last accepted point or one that is nowhere larger. None without a
+        tree.
     proven
         Whether the search came to its end, see :meth:`LinearOracle.search_front`
         for what that proves.
