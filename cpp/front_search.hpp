@@ -34,14 +34,15 @@ public:
 
 private:
     using Points = Front<Point>;
+    class SideCosts;
 
     void check() const;
-    void add_leaves(const Node& node, const Limits& limits, Points& front) const;
-    void search(int l, int depth, int splits, const Limits& limits, Points& front);
+    std::int64_t add_leaves(const Node& node, const Limits& limits, Points& front) const;
+    std::int64_t search(int l, int depth, int splits, const Limits& limits, Points& front);
     template <class Remaining, class Take>
-    void walk(int l, int depth, int splits, Remaining&& remaining, Take&& take);
+    std::int64_t walk(int l, int depth, int splits, Remaining&& remaining, Take&& take);
     template <class Take>
-    void combine(int l, int depth, int splits, int f, const Search::Attempt& least, const Limits& limits, Take&& take);
+    void combine(int l, int depth, int splits, int f, SideCosts& least, const Limits& limits, Take&& take);
     void show(const Points& front, const Visit& visit);
     void write(int l, int depth, int splits, const Point& point, LabelledTree& tree);
 

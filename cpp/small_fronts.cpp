@@ -69,7 +69,7 @@ void SmallFronts::collect_side(int f, bool inside, int splits, const Limits& lim
     }
 }
 
-void SmallFronts::collect(const Node& node, int depth, int splits, const Limits& limits, Front<Point>& front) {
+std::int64_t SmallFronts::collect(const Node& node, int depth, int splits, const Limits& limits, Front<Point>& front) {
     load(node);
     const auto add = [&](const Spot& spot, int used) {
         front.insert(spot, used, [&] { return Point{spot, nullptr}; });
@@ -80,16 +80,19 @@ void SmallFronts::collect(const Node& node, int depth, int splits, const Limits&
                 const Spot spot{side(f, inside).negative, side(f, !inside).positive};
                 if (limits.hold(spot)) add(spot, splits == kUnlimited ? 0 : 1);
             }
-        return;
+        return node.total().base;
     }
     ++control_.depth_two;
     Limits left = beyond(front, limits, units_);
-    if (left.budget < node.total().base) return;
+    if (left.budget < node.total().base) return node.total().base;
     bounds_.find(node, left);
     const auto bound = [&](int f) { return bounds_.inside(f) + bounds_.outside(f); };
+    std::int64_t least = kInfinite;
     order_.clear();
-    for (int f = 0; f < node.features(); ++f)
+    for (int f = 0; f < node.features(); ++f) {
+        least = std::min(least, bound(f));
         if (bound(f) <= left.budget) order_.push_back(f);
+    }
     std::sort(order_.begin(), order_.end(), [&](int f, int g) { return bound(f) < bound(g); });
     const int side_splits = less_splits(splits, 1);
     for (int f : order_) {
@@ -99,12 +102,13 @@ void SmallFronts::collect(const Node& node, int depth, int splits, const Limits&
         count_pairs(f);
         collect_side(f, true, side_splits, {left.budget - bounds_.outside(f), left.x, left.y}, fronts_[1]);
         if (fronts_[1].empty()) continue;
-        const Spot least = fronts_[1].least();
+        const Spot taken = fronts_[1].least();
         collect_side(f, false, side_splits,
-                     {left.budget - fronts_[1].least_cost(), left.x - least.x, left.y - least.y}, fronts_[0]);
+                     {left.budget - fronts_[1].least_cost(), left.x - taken.x, left.y - taken.y}, fronts_[0]);
         each_sum(fronts_[1], fronts_[0], left, splits,
                  [&](const Spot& sum, int used, const Spot&, const Spot&, int, int) { add(sum, used); });
     }
+    return least;
 }
 
 void SmallFronts::find(const Node& node, int depth, int splits, const Spot& spot, LabelledTree& tree) {

@@ -30,8 +30,9 @@ public:
     SmallFronts(const Instance& instance, Units units, Control& control);
 
     // Adds the points of the node's trees with at least one split, at most `splits` of them, of depth one or two.
-    // Throws SearchStopped when the control says so.
-    void collect(const Node& node, int depth, int splits, const Limits& limits, Front<Point>& front);
+    // Returns a lower bound on what trees cost that keep to the limits on x and y, whatever their sum, unless they are
+    // dominated by the points that were there before. Throws SearchStopped when the control says so.
+    std::int64_t collect(const Node& node, int depth, int splits, const Limits& limits, Front<Point>& front);
 
     // Appends a tree of that depth at most with the spot or one that dominates it. There must be one.
     void find(const Node& node, int depth, int splits, const Spot& spot, LabelledTree& tree);
