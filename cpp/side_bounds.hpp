@@ -15,7 +15,7 @@ namespace goct {
 // positives of a side keep to their limits. kInfinite: they cannot.
 class SideBounds {
 public:
-    explicit SideBounds(const Instance& instance, Control& control);
+    SideBounds(const Instance& instance, Control& control);
     ~SideBounds();
 
     // Throws SearchStopped if it takes long and the control says so.
