@@ -106,15 +106,8 @@ private:
         const std::size_t stride = static_cast<std::size_t>(planes_) * width;
         set_up(whole_, width, keep ? node.features() : 1);
         T* const cells = cells_.get(node.rows() * stride);
-        std::fill_n(cells, node.rows() * stride, T{0});
-        for (int r = 0; r < node.rows(); ++r)
-            for (int k = 0; k < planes_; ++k) {
-                const T own = static_cast<T>(value(node.row(r), k));
-                whole_.total[k] += own;
-                T* const line = cells + r * stride + static_cast<std::size_t>(k) * width;
-                for (const int* e = node.entries_begin(r); e != node.entries_end(r); ++e)
-                    std::fill(line + node.chain_begin()[*e], line + *e + 1, own);
-            }
+        const auto of = [this](int row, int plane) { return value(row, plane); };
+        lay_out_cells(node, planes_, width, of, cells, whole_.total.data());
         whole_.row.resize(node.rows());
         std::iota(whole_.row.begin(), whole_.row.end(), 0);
         whole_.sweep.rows = node.rows();

@@ -14,16 +14,45 @@ int usable_depth(int depth, int splits) { return std::min(depth, splits); }
 template <class Visit>
 void each_planned_sum(int feature, const Front<Point>& inside, const Front<Point>& outside, const Limits& limits,
                       int splits, Visit&& visit) {
-    each_sum(inside, outside, limits, splits, [&](const Spot& sum, int used, const Point& p, const Point& q, int i, int j) {
+    const bool counts = splits != kUnlimited;
+    const auto plan = [&](const Spot& sum, int used, const Point& p, const Point& q, int i, int j) {
         visit(sum, used, [&] {
-            const bool counts = splits != kUnlimited;
-            const Plan plan{feature, p, q, counts ? i : kUnlimited, counts ? j : kUnlimited};
-            return Point{sum, std::make_shared<const Plan>(plan)};
+            const Plan way{feature, p, q, counts ? i : kUnlimited, counts ? j : kUnlimited};
+            return Point{sum, std::make_shared<const Plan>(way)};
         });
-    });
+    };
+    each_sum(inside, outside, limits, splits, plan);
 }
 
 }  // namespace
+
+// What the sides of a node's features cost at least within the limits on x and y. These only shrink, so what was found
+// stays true. A tree that keeps to them on some rows does so on fewer, and costs no more: in a chain of nested sets a
+// side bounds all that hold it. With a minimum leaf weight it need not be a tree there.
+class FrontSearch::SideCosts {
+public:
+    SideCosts(const Node& node, bool nested)
+        : node_(node), nested_(nested), costs_{std::vector<std::int64_t>(node.features(), 0), {}} {
+        costs_[1] = costs_[0];
+    }
+
+    std::int64_t get(int f, bool inside) const { return costs_[inside][f]; }
+    std::int64_t sum(int f) const { return costs_[0][f] + costs_[1][f]; }
+    void raise(int f, bool inside, std::int64_t cost) { costs_[inside][f] = std::max(costs_[inside][f], cost); }
+    // The same, and for the sides that hold this one.
+    void learn(int f, bool inside, std::int64_t cost) {
+        const int chain = node_.chain_begin()[f], step = inside ? -1 : 1;
+        for (int j = f; j >= chain && j < node_.features() && node_.chain_begin()[j] == chain; j += step) {
+            raise(j, inside, cost);
+            if (!nested_) return;
+        }
+    }
+
+private:
+    const Node& node_;
+    const bool nested_;
+    std::vector<std::int64_t> costs_[2];    // by side and feature
+};
 
 FrontSearch::FrontSearch(const SearchContext& context, Units units)
     : context_(context), units_(units), search_(context), small_(context.instance, units, context.control) {}
@@ -32,71 +61,96 @@ void FrontSearch::check() const {
     if (context_.control.stopped()) throw SearchStopped{};
 }
 
-void FrontSearch::add_leaves(const Node& node, const Limits& limits, Points& front) const {
+// Returns what a leaf costs at least that keeps to the limits on x and y.
+std::int64_t FrontSearch::add_leaves(const Node& node, const Limits& limits, Points& front) const {
     const Sums& sums = node.total();
-    for (const Spot& spot : {Spot{sums.base + sums.first, 0}, Spot{0, sums.base + sums.swing - sums.first}})
+    std::int64_t least = kInfinite;
+    for (const Spot& spot : {Spot{sums.base + sums.first, 0}, Spot{0, sums.base + sums.swing - sums.first}}) {
+        if (spot.x <= limits.x && spot.y <= limits.y) least = std::min(least, spot.cost());
         if (limits.hold(spot)) front.insert(spot, 0, [&] { return Point{spot, nullptr}; });
+    }
+    return least;
 }
 
-void FrontSearch::search(int l, int depth, int splits, const Limits& limits, Points& front) {
+// Adds the node's points to an empty front. Returns a lower bound on what its trees cost that keep to the limits on x
+// and y, whatever their sum.
+std::int64_t FrontSearch::search(int l, int depth, int splits, const Limits& limits, Points& front) {
     const Node& node = search_.node(l);
-    add_leaves(node, limits, front);
+    std::int64_t least = add_leaves(node, limits, front);
     depth = usable_depth(depth, splits);
-    if (depth == 0 || node.features() == 0) return;
+    if (depth == 0 || node.features() == 0) return least;
     if (depth <= 2) {
-        small_.collect(node, depth, splits, limits, front);
-        return;
-    }
-    walk(
-        l, depth, splits, [&] { return beyond(front, limits, units_); },
-        [&](int f, const Points& inside, const Points& outside, const Limits& left) {
+        least = std::min(least, small_.collect(node, depth, splits, limits, front));
+    } else {
+        const auto remaining = [&] { return beyond(front, limits, units_); };
+        const auto take = [&](int f, const Points& inside, const Points& outside, const Limits& left) {
             each_planned_sum(node.feature(f), inside, outside, left, splits,
                              [&](const Spot& sum, int used, auto&& make) { front.insert(sum, used, make); });
-        });
+        };
+        least = std::min(least, walk(l, depth, splits, remaining, take));
+    }
+    // Trees that others dominate were left out, but these are cheaper.
+    return std::min(least, front.least_cost());
 }
 
 // Tries every feature at the root of the node at level l. `remaining` says what is of interest by now; `take` gets the
-// feature, the points of its sides, and the limits on their sums.
+// feature, the points of its sides, and the limits on their sums. Returns a lower bound on trees that were of interest
+// all the time but for their cost.
 template <class Remaining, class Take>
-void FrontSearch::walk(int l, int depth, int splits, Remaining&& remaining, Take&& take) {
+std::int64_t FrontSearch::walk(int l, int depth, int splits, Remaining&& remaining, Take&& take) {
     const Node& node = search_.node(l);
     const std::int64_t base = node.total().base;
     // The scalar search wants trees below a cutoff, and knows avoidable costs.
     const auto cutoff = [&](const Limits& limits) { return limits.budget - base + 1; };
-    if (cutoff(remaining()) <= 0 || !search_.prepare(l, depth, cutoff(remaining()))) return;
+    const std::int64_t first_cutoff = cutoff(remaining());
+    if (first_cutoff <= 0) return base;
+    if (!search_.prepare(l, depth, first_cutoff)) return base + first_cutoff;
+    SideCosts least(node, context_.techniques.similarity && context_.instance.costs().min_leaf_weight() == 0);
+    const auto raise = [&](int f, const Search::Attempt& avoidable) {
+        least.raise(f, true, avoidable.inside + node.inside(f).base);
+        least.raise(f, false, avoidable.outside + node.outside(f).base);
+    };
     for (int f : search_.order(l)) {
         check();
         const Limits limits = remaining();
-        if (cutoff(limits) <= 0) return;
+        if (cutoff(limits) <= 0) break;
         const Search::Attempt known = search_.bounds(l, f);
-        if (known.inside + known.outside >= cutoff(limits)) continue;
-        const Search::Attempt least = search_.attempt(l, depth, f, known, cutoff(limits), scratch_);
+        raise(f, known);
+        if (least.sum(f) > limits.budget) continue;
+        const Search::Attempt found = search_.attempt(l, depth, f, known, cutoff(limits), scratch_);
         check();
-        if (least.solved) combine(l, depth, splits, f, least, limits, take);
-        search_.learn(l, f, least);
+        raise(f, found);
+        if (least.sum(f) <= limits.budget) combine(l, depth, splits, f, least, limits, take);
+        search_.learn(l, f, found);
     }
     search_.conclude(l, depth);
+    std::int64_t bound = kInfinite;
+    for (int f = 0; f < node.features(); ++f) {
+        raise(f, search_.bounds(l, f));
+        bound = std::min(bound, least.sum(f));
+    }
+    return bound;
 }
 
-// The points of both sides of feature f, given their least costs. What the first side, the smaller one, takes at least
-// is not left to the other.
+// The points of both sides of feature f. The larger side comes first: it is the one that the limits on x and y leave
+// without points most often. What it takes at least is not left to the other.
 template <class Take>
-void FrontSearch::combine(int l, int depth, int splits, int f, const Search::Attempt& least, const Limits& limits,
-                          Take&& take) {
+void FrontSearch::combine(int l, int depth, int splits, int f, SideCosts& least, const Limits& limits, Take&& take) {
     const Node& node = search_.node(l);
-    const bool inside_first = 2 * node.inside(f).count <= node.total().count;
-    std::int64_t costs[2] = {least.outside + node.outside(f).base, least.inside + node.inside(f).base};
+    const bool inside_first = 2 * node.inside(f).count > node.total().count;
     Points fronts[2];
     Limits left = limits;
+    left.budget -= least.get(f, !inside_first);
     int side_splits = less_splits(splits, 1);
     for (const bool inside : {inside_first, !inside_first}) {
-        left.budget = limits.budget - costs[!inside];
         search_.enter(l, f, inside);
-        search(l + 1, depth - 1, side_splits, left, fronts[inside]);
+        const std::int64_t cost = search(l + 1, depth - 1, side_splits, left, fronts[inside]);
+        // What holds within narrower limits says nothing about the other features.
+        if (left.x == limits.x && left.y == limits.y && side_splits == less_splits(splits, 1))
+            least.learn(f, inside, cost);
         if (fronts[inside].empty()) return;
         const Spot taken = fronts[inside].least();
-        costs[inside] = fronts[inside].least_cost();
-        left.x = limits.x - taken.x, left.y = limits.y - taken.y;
+        left = {limits.budget - fronts[inside].least_cost(), limits.x - taken.x, limits.y - taken.y};
         side_splits = less_splits(side_splits, fronts[inside].least_splits());
     }
     take(f, fronts[1], fronts[0], limits);
@@ -157,8 +211,7 @@ void FrontSearch::show(const Points& front, const Visit& visit) {
     }
 }
 
-std::optional<LabelledTree> FrontSearch::last_wanted() {
-    if (!wanted_) return std::nullopt;
+LabelledTree FrontSearch::wanted_tree() {
     LabelledTree tree;
     search_.enter_root();
     write(0, depth_, splits_, *wanted_, tree);

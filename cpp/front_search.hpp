@@ -12,8 +12,8 @@
 namespace goct {
 
 // Two criteria, the costs of false negatives and those of false positives: a node returns the points of its trees that
-// no other one dominates, within a budget on the sum and a limit on each. The least sums of both sides of a split, which
-// the scalar search knows or finds fast, say whether there can be such points at all.
+// no other one dominates, within a budget on the sum and a limit on each. The least sums of both sides of a split,
+// which the scalar search knows or finds fast, say whether there can be such points at all.
 //
 // Only true least sums enter the cache and the bounds from similar nodes; what holds within limits stays here. The
 // instance must keep the rows that cost the same under both labels, because they matter here. One thread.
@@ -28,19 +28,21 @@ public:
     // before.
     bool run(int depth, int splits, const Limits& limits, const Visit& visit);
 
-    // The tree of the last wanted point; nothing if there was none.
-    std::optional<LabelledTree> last_wanted();
+    // The last wanted point, if there was one, and its tree.
+    const std::optional<Point>& wanted() const { return wanted_; }
+    LabelledTree wanted_tree();
 
 private:
     using Points = Front<Point>;
+    class SideCosts;
 
     void check() const;
-    void add_leaves(const Node& node, const Limits& limits, Points& front) const;
-    void search(int l, int depth, int splits, const Limits& limits, Points& front);
+    std::int64_t add_leaves(const Node& node, const Limits& limits, Points& front) const;
+    std::int64_t search(int l, int depth, int splits, const Limits& limits, Points& front);
     template <class Remaining, class Take>
-    void walk(int l, int depth, int splits, Remaining&& remaining, Take&& take);
+    std::int64_t walk(int l, int depth, int splits, Remaining&& remaining, Take&& take);
     template <class Take>
-    void combine(int l, int depth, int splits, int f, const Search::Attempt& least, const Limits& limits, Take&& take);
+    void combine(int l, int depth, int splits, int f, SideCosts& least, const Limits& limits, Take&& take);
     void show(const Points& front, const Visit& visit);
     void write(int l, int depth, int splits, const Point& point, LabelledTree& tree);
 

@@ -163,74 +163,7 @@ Answer Oracle::solve_within_budget(const Question& question, Control& control) {
     return best;
 }
 
-namespace {
-
-// Sums up non-negative counts and multiplies them, in 60 bits.
-std::int64_t weighed_sum(const std::int64_t* counts, int rows, std::int64_t weight) {
-    const auto refuse = [](bool yes) {
-        if (yes) throw std::overflow_error("counts are too large for exact sums");
-    };
-    std::int64_t sum = 0;
-    for (int r = 0; r < rows; ++r) {
-        refuse(counts[r] >= kInfinite - sum);
-        sum += counts[r];
-    }
-    refuse(sum > 0 && weight >= (kInfinite + sum - 1) / sum);
-    return sum * weight;
-}
-
-// At most `most` and, if nothing is left, -1; in other units.
-std::int64_t scaled_limit(std::int64_t limit, std::int64_t unit, std::int64_t most) {
-    return limit < 0 ? -1 : limit >= most / unit ? most : limit * unit;
-}
-
-}  // namespace
-
-FrontAnswer Oracle::search_front(const FrontQuestion& question, const FrontSearch::Visit& visit, Control& control) {
-    const auto [a, b] = question.direction;
-    const std::int64_t most_x = weighed_sum(question.positives, rows(), a);
-    const std::int64_t most_y = weighed_sum(question.negatives, rows(), b);
-    std::vector<std::int64_t> matrix;
-    for (int r = 0; r < rows(); ++r) {
-        matrix.push_back(a * question.positives[r]);
-        matrix.push_back(b * question.negatives[r]);
-    }
-    const Known& known = register_costs({matrix.data(), 2, 0, 0, question.min_leaf_weight, {}, {}});
-    const std::vector<Ratio> ratios = ratios_to(known);
-    const Instance instance(problem_, *known.costs, true);
-    // Rows that cost the same under both labels keep features apart that are duplicates in other calls. Where these drop
-    // them only sometimes, they must not find them remembered.
-    Techniques techniques = techniques_;
-    techniques.cache = techniques_.cache && techniques_.reduce;
-    const SearchContext context{instance, techniques, cache_, known.number, ratios, control, matrix_bytes_};
-    control.offset = unavoidable(*known.costs);
-    control.started = true;
-
-    const auto scaled = [&, a = a, b = b](const Limits& limits) {
-        return Limits{std::clamp<std::int64_t>(limits.budget, -1, most_x + most_y), scaled_limit(limits.x, a, most_x),
-                      scaled_limit(limits.y, b, most_y)};
-    };
-    const int depth = std::clamp(question.max_depth, 0, kDeepest);
-    const bool counts = question.max_splits && *question.max_splits < BudgetSearch::most_splits(depth, rows());
-    FrontSearch search(context, question.direction);
-    FrontAnswer answer;
-    answer.proven = search.run(depth, counts ? std::max(*question.max_splits, 0) : kUnlimited, scaled(question.limits),
-                               [&, a = a, b = b](const Spot& spot) {
-                                   auto limits = visit({spot.x / a, spot.y / b});
-                                   if (limits) limits = scaled(*limits);
-                                   return limits;
-                               });
-    if (const auto found = search.last_wanted()) {
-        auto label = found->labels.begin();
-        answer.tree = build_tree(found->code, [&](const std::vector<int>& leaf) {
-            for (int r : leaf) (*label ? answer.point.y : answer.point.x) += (*label ? question.negatives : question.positives)[r];
-            return *label++;
-        });
-    }
-    return answer;
-}
-
-// Builds the tree; `leaf_label` says what to predict for the rows of a leaf, from the inside to the outside.
+// `leaf_label` says what to predict for the rows of a leaf; the leaves come in the order of the preorder.
 template <class LeafLabel>
 Tree Oracle::build_tree(const Preorder& preorder, LeafLabel&& leaf_label) const {
     Tree tree;
@@ -273,6 +206,78 @@ Tree Oracle::build_tree(const Costs& costs, const Preorder& preorder, std::int64
     for (const TreeNode& node : tree)
         if (node.feature >= 0) cost += costs.split_cost();
     return tree;
+}
+
+namespace {
+
+// Sums up non-negative counts and multiplies them, in 60 bits.
+std::int64_t weighed_sum(const std::int64_t* counts, int rows, std::int64_t weight) {
+    const auto refuse = [](bool yes) {
+        if (yes) throw std::overflow_error("counts are too large for exact sums");
+    };
+    std::int64_t sum = 0;
+    for (int r = 0; r < rows; ++r) {
+        refuse(counts[r] >= kInfinite - sum);
+        sum += counts[r];
+    }
+    refuse(sum > 0 && weight >= (kInfinite + sum - 1) / sum);
+    return sum * weight;
+}
+
+// At most `most` and, if nothing is left, -1; in other units.
+std::int64_t scaled_limit(std::int64_t limit, std::int64_t unit, std::int64_t most) {
+    return limit < 0 ? -1 : limit >= most / unit ? most : limit * unit;
+}
+
+}  // namespace
+
+FrontAnswer Oracle::search_front(const FrontQuestion& question, const FrontSearch::Visit& visit, Control& control) {
+    const auto [a, b] = question.direction;
+    const std::int64_t most_x = weighed_sum(question.positives, rows(), a);
+    const std::int64_t most_y = weighed_sum(question.negatives, rows(), b);
+    std::vector<std::int64_t> matrix;
+    for (int r = 0; r < rows(); ++r) {
+        matrix.push_back(a * question.positives[r]);
+        matrix.push_back(b * question.negatives[r]);
+    }
+    const Known& known = register_costs({matrix.data(), 2, 0, 0, question.min_leaf_weight, {}, {}});
+    const std::vector<Ratio> ratios = ratios_to(known);
+    const Instance instance(problem_, *known.costs, true);
+    // Rows that cost the same under both labels tell features apart that are duplicates to other calls. Unless these
+    // drop duplicates at every node, so that the same ones remain, they must not find such a feature remembered.
+    Techniques techniques = techniques_;
+    techniques.cache = techniques_.cache && techniques_.reduce;
+    const SearchContext context{instance, techniques, cache_, known.number, ratios, control, matrix_bytes_};
+    control.offset = unavoidable(*known.costs);
+    control.started = true;
+
+    const auto scaled = [&, a = a, b = b](const Limits& limits) {
+        return Limits{std::clamp<std::int64_t>(limits.budget, -1, most_x + most_y), scaled_limit(limits.x, a, most_x),
+                      scaled_limit(limits.y, b, most_y)};
+    };
+    const int depth = std::clamp(question.max_depth, 0, kDeepest);
+    const bool counts = question.max_splits && *question.max_splits < BudgetSearch::most_splits(depth, rows());
+    FrontSearch search(context, question.direction);
+    FrontAnswer answer;
+    answer.proven = search.run(depth, counts ? std::max(*question.max_splits, 0) : kUnlimited, scaled(question.limits),
+                               [&, a = a, b = b](const Spot& spot) {
+                                   auto limits = visit({spot.x / a, spot.y / b});
+                                   if (limits) limits = scaled(*limits);
+                                   return limits;
+                               });
+    if (search.wanted()) {
+        const LabelledTree found = search.wanted_tree();
+        auto label = found.labels.begin();
+        answer.tree = build_tree(found.code, [&](const std::vector<int>& leaf) {
+            const std::int64_t* errors = *label ? question.negatives : question.positives;
+            std::int64_t& sum = *label ? answer.point.y : answer.point.x;
+            for (int r : leaf) sum += errors[r];
+            return *label++;
+        });
+        if (a * answer.point.x > search.wanted()->x || b * answer.point.y > search.wanted()->y)
+            throw std::logic_error("a tree is not where it was found");
+    }
+    return answer;
 }
 
 }  // namespace goct

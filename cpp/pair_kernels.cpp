@@ -199,6 +199,66 @@ struct Kernels {
     }
 };
 
+// The least cost of each side of each feature with at most one more split, see LimitedSweep.
+template <class T, bool Weighted>
+GOCT_INLINE void sweep_within_limits(const PairSweep<T>& sweep, T limit_0, T limit_1) {
+    using V = Vec<T>;
+    constexpr int planes = 2 + Weighted;
+    const PairSweep<T> s = sweep;
+    const V never = V::fill(s.never), least = V::fill(s.least), limits[2] = {V::fill(limit_0), V::fill(limit_1)};
+    // Both labels of a leaf.
+    struct Leaf {
+        V zero, one;
+    };
+    const auto leaf = [=](V zero, V one, V weight) {
+        Leaf result{where_less(limits[0], zero, never, zero), where_less(limits[1], one, never, one)};
+        if constexpr (Weighted) {
+            result.zero = where_less(weight, least, never, result.zero);
+            result.one = where_less(weight, least, never, result.one);
+        }
+        return result;
+    };
+    const auto split = [](const Leaf& a, const Leaf& b) { return min(a.zero + b.one, a.one + b.zero); };
+    bool first = true;
+    lines<T, planes>(s, false, [&](int f, const T* line) {
+        if (std::exchange(first, false)) {
+            for (int j = 0; j < s.width; j += V::lanes) {
+                V in[3] = {}, out[3] = {};
+                for (int k = 0; k < planes; ++k) {
+                    in[k] = V::load(s.column + k * s.width + j);
+                    out[k] = V::fill(s.total[k]) - in[k];
+                }
+                const Leaf inside = leaf(in[0], in[1], in[2]), outside = leaf(out[0], out[1], out[2]);
+                min(min(inside.zero, inside.one), never).store(s.inside_best + j);
+                min(min(outside.zero, outside.one), never).store(s.outside_best + j);
+            }
+        }
+        V inside_f[3] = {}, outside_f[3] = {};
+        for (int k = 0; k < planes; ++k) {
+            const T inside = s.column[k * s.width + f];
+            inside_f[k] = V::fill(inside), outside_f[k] = V::fill(static_cast<T>(s.total[k] - inside));
+        }
+        V in = never, out = never;
+        for (int j = f / V::lanes * V::lanes; j < s.width; j += V::lanes) {
+            V both[3] = {}, only_f[3] = {}, only_j[3] = {}, none[3] = {};
+            for (int k = 0; k < planes; ++k) {
+                both[k] = V::load(line + k * s.width + j);
+                only_f[k] = inside_f[k] - both[k];
+                only_j[k] = V::load(s.column + k * s.width + j) - both[k];
+                none[k] = outside_f[k] - only_j[k];
+            }
+            const Leaf leaf_11 = leaf(both[0], both[1], both[2]), leaf_10 = leaf(only_f[0], only_f[1], only_f[2]);
+            const Leaf leaf_01 = leaf(only_j[0], only_j[1], only_j[2]), leaf_00 = leaf(none[0], none[1], none[2]);
+            in = min(in, split(leaf_11, leaf_10));
+            out = min(out, split(leaf_01, leaf_00));
+            min(V::load(s.inside_best + j), split(leaf_11, leaf_01)).store(s.inside_best + j);
+            min(V::load(s.outside_best + j), split(leaf_10, leaf_00)).store(s.outside_best + j);
+        }
+        s.inside_best[f] = std::min(s.inside_best[f], least_lane(in));
+        s.outside_best[f] = std::min(s.outside_best[f], least_lane(out));
+    });
+}
+
 // One copy of the kernels per instruction set.
 #define GOCT_KERNEL_COPY(name, target)                                                                            \
     template <class T, int Planes, bool Weighted>                                                                  \
@@ -211,7 +271,11 @@ struct Kernels {
             K::evaluate_rest(s, whole, part);                                                                      \
         }                                                                                                          \
         static constexpr PairKernels<T> all{count, evaluate, sweep, rest};                                         \
-    };
+    };                                                                                                             \
+    template <class T, bool Weighted>                                                                              \
+    target void name##_within_limits(const PairSweep<T>& s, T limit_0, T limit_1) {                                \
+        sweep_within_limits<T, Weighted>(s, limit_0, limit_1);                                                     \
+    }
 
 GOCT_KERNEL_COPY(Portable, )
 #ifdef GOCT_HAS_AVX2_CLONES
@@ -236,6 +300,18 @@ PairKernels<T> pair_kernels(int planes, bool weighted) {
     if (planes == 2) return best_kernels<T, 2, false>();
     return best_kernels<T, 0, false>();
 }
+
+template <class T>
+LimitedSweep<T> limited_sweep(bool weighted) {
+#ifdef GOCT_HAS_AVX2_CLONES
+    if (cpu_has_avx2()) return weighted ? Avx2_within_limits<T, true> : Avx2_within_limits<T, false>;
+#endif
+    return weighted ? Portable_within_limits<T, true> : Portable_within_limits<T, false>;
+}
+
+template LimitedSweep<std::int16_t> limited_sweep(bool);
+template LimitedSweep<std::int32_t> limited_sweep(bool);
+template LimitedSweep<std::int64_t> limited_sweep(bool);
 
 template PairKernels<std::int8_t> pair_kernels(int, bool);
 template PairKernels<std::int16_t> pair_kernels(int, bool);

@@ -1,7 +1,11 @@
 // The inner loops of the depth-two solver.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
+
 #include "control.hpp"
+#include "node.hpp"
 
 namespace goct {
 
@@ -33,6 +37,21 @@ struct PairSweep {
     T* best;                   // 3: gain of the best tree with at most 1, 2 and 3 splits
 };
 
+// Lays the cells of a node's rows out, and sums them up; `value` is of a row of the problem and a plane.
+template <class T, class Value>
+void lay_out_cells(const Node& node, int planes, int width, Value&& value, T* cells, T* total) {
+    const std::size_t stride = static_cast<std::size_t>(planes) * width;
+    std::fill_n(cells, node.rows() * stride, T{0});
+    for (int r = 0; r < node.rows(); ++r)
+        for (int k = 0; k < planes; ++k) {
+            const T own = static_cast<T>(value(node.row(r), k));
+            total[k] += own;
+            T* const line = cells + r * stride + static_cast<std::size_t>(k) * width;
+            for (const int* e = node.entries_begin(r); e != node.entries_end(r); ++e)
+                std::fill(line + node.chain_begin()[*e], line + *e + 1, own);
+        }
+}
+
 template <class T>
 struct PairKernels {
     void (*count)(const PairSweep<T>&);         // rows to column and matrix
@@ -41,6 +60,15 @@ struct PairKernels {
     // Column and gains of the rows left when those of `part` are taken out of those of `whole`.
     void (*evaluate_rest)(const PairSweep<T>&, const PairSweep<T>& whole, const PairSweep<T>& part);
 };
+
+// Two planes, the costs of predicting class 0 and class 1, neither of them a delta; leaves that cost more than the
+// limit of their class are not allowed. Counts and sets inside_best and outside_best, now to costs: `never` where there
+// is no tree, which must be beyond every other cost.
+template <class T>
+using LimitedSweep = void (*)(const PairSweep<T>&, T limit_0, T limit_1);
+
+template <class T>
+LimitedSweep<T> limited_sweep(bool weighted);
 
 // The best kernels for this processor. `weighted`: there is a minimum leaf weight.
 template <class T>

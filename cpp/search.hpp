@@ -50,8 +50,8 @@ public:
     // Replaces the stand-ins of a tree that solve() left, after which this search is over.
     bool expand_at_last(int depth, Preorder& tree);
 
-    // For those who walk the nodes themselves and want bounds on the way: the node of a level is a side of the one above
-    // it. The levels below the node at hand are overwritten by attempts.
+    // For those who walk the nodes themselves and want bounds on the way: the node of a level is a side of the one
+    // above it. The levels below the node at hand are overwritten by attempts.
     struct Attempt {
         std::int64_t inside, outside;   // values of the two sides, or lower bounds
         bool solved = false;            // both are values, and below the cutoff together

@@ -13,7 +13,7 @@ void add_if(const Limits& limits, const Spot& spot, int splits, Front<Spot>& fro
 }  // namespace
 
 SmallFronts::SmallFronts(const Instance& instance, Units units, Control& control)
-    : instance_(instance), units_(units), control_(control), depth_two_(instance, 0, control) {}
+    : instance_(instance), units_(units), control_(control), bounds_(instance, control) {}
 
 void SmallFronts::check() const {
     if (control_.stopped()) throw SearchStopped{};
@@ -21,7 +21,7 @@ void SmallFronts::check() const {
 
 void SmallFronts::load(const Node& node) {
     const auto read = [](const Sums& sums) {
-        // With two classes: base + first is what class 0 costs, and the rest of base + (base + swing) what class 1 does.
+        // With two classes: base + first is what class 0 costs. Both together cost base + (base + swing).
         return Leaf{sums.base + sums.first, sums.base + sums.swing - sums.first, sums.weight};
     };
     node_ = &node;
@@ -69,7 +69,7 @@ void SmallFronts::collect_side(int f, bool inside, int splits, const Limits& lim
     }
 }
 
-void SmallFronts::collect(const Node& node, int depth, int splits, const Limits& limits, Front<Point>& front) {
+std::int64_t SmallFronts::collect(const Node& node, int depth, int splits, const Limits& limits, Front<Point>& front) {
     load(node);
     const auto add = [&](const Spot& spot, int used) {
         front.insert(spot, used, [&] { return Point{spot, nullptr}; });
@@ -80,15 +80,19 @@ void SmallFronts::collect(const Node& node, int depth, int splits, const Limits&
                 const Spot spot{side(f, inside).negative, side(f, !inside).positive};
                 if (limits.hold(spot)) add(spot, splits == kUnlimited ? 0 : 1);
             }
-        return;
+        return node.total().base;
     }
     ++control_.depth_two;
-    depth_two_.solve(node, sides_);
-    const auto bound = [&](int f) { return sides_.inside_best[f] + sides_.outside_best[f] + node.total().base; };
     Limits left = beyond(front, limits, units_);
+    if (left.budget < node.total().base) return node.total().base;
+    bounds_.find(node, left);
+    const auto bound = [&](int f) { return bounds_.inside(f) + bounds_.outside(f); };
+    std::int64_t least = kInfinite;
     order_.clear();
-    for (int f = 0; f < node.features(); ++f)
+    for (int f = 0; f < node.features(); ++f) {
+        least = std::min(least, bound(f));
         if (bound(f) <= left.budget) order_.push_back(f);
+    }
     std::sort(order_.begin(), order_.end(), [&](int f, int g) { return bound(f) < bound(g); });
     const int side_splits = less_splits(splits, 1);
     for (int f : order_) {
@@ -96,15 +100,15 @@ void SmallFronts::collect(const Node& node, int depth, int splits, const Limits&
         if (bound(f) > left.budget) break;
         check();
         count_pairs(f);
-        const std::int64_t outside = sides_.outside_best[f] + node.outside(f).base;
-        collect_side(f, true, side_splits, {left.budget - outside, left.x, left.y}, fronts_[1]);
+        collect_side(f, true, side_splits, {left.budget - bounds_.outside(f), left.x, left.y}, fronts_[1]);
         if (fronts_[1].empty()) continue;
-        const Spot least = fronts_[1].least();
+        const Spot taken = fronts_[1].least();
         collect_side(f, false, side_splits,
-                     {left.budget - fronts_[1].least_cost(), left.x - least.x, left.y - least.y}, fronts_[0]);
+                     {left.budget - fronts_[1].least_cost(), left.x - taken.x, left.y - taken.y}, fronts_[0]);
         each_sum(fronts_[1], fronts_[0], left, splits,
                  [&](const Spot& sum, int used, const Spot&, const Spot&, int, int) { add(sum, used); });
     }
+    return least;
 }
 
 void SmallFronts::find(const Node& node, int depth, int splits, const Spot& spot, LabelledTree& tree) {

@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "control.hpp"
-#include "depth_two.hpp"
 #include "front.hpp"
 #include "node.hpp"
 #include "preorder.hpp"
+#include "side_bounds.hpp"
 
 namespace goct {
 
@@ -30,8 +30,9 @@ public:
     SmallFronts(const Instance& instance, Units units, Control& control);
 
     // Adds the points of the node's trees with at least one split, at most `splits` of them, of depth one or two.
-    // Throws SearchStopped when the control says so.
-    void collect(const Node& node, int depth, int splits, const Limits& limits, Front<Point>& front);
+    // Returns a lower bound on what trees cost that keep to the limits on x and y, whatever their sum, unless they are
+    // dominated by the points that were there before. Throws SearchStopped when the control says so.
+    std::int64_t collect(const Node& node, int depth, int splits, const Limits& limits, Front<Point>& front);
 
     // Appends a tree of that depth at most with the spot or one that dominates it. There must be one.
     void find(const Node& node, int depth, int splits, const Spot& spot, LabelledTree& tree);
@@ -63,14 +64,13 @@ private:
     const Instance& instance_;
     const Units units_;
     Control& control_;
-    DepthTwo depth_two_;
+    SideBounds bounds_;
     // About the node at hand.
     const Node* node_ = nullptr;
     std::vector<Leaf> inside_;      // by feature
     Leaf total_;
     std::vector<Leaf> both_;        // by feature: the rows that are also inside the feature last counted
     std::vector<int> order_, others_;
-    SideValues sides_;
     Front<Spot> fronts_[2];
 };
 

@@ -338,6 +338,47 @@ def test_larger_problems_agree_with_other_directions(technique, splits):
     assert len(fronts[0]) > 5
 
 
+def everything(oracle, positives, negatives, **options):
+    visits = []
+    rules = {"direction": (1, 1), "budget": EVERYTHING, "box": (EVERYTHING, EVERYTHING)}
+    result = oracle.search_front(
+        positives,
+        negatives,
+        visit=lambda x, y: visits.append((x, y)),
+        **{**rules, "max_depth": 3, **options},
+    )
+    assert result.proven
+    return minimal(visits)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_equals_itself_without_techniques(seed):
+    """Beyond brute force: chains of thresholds, and regions against the whole front."""
+    rng = np.random.default_rng(3000 + seed)
+    raw = rng.integers(0, 7, (int(rng.integers(20, 60)), 3))
+    X = np.concatenate([raw[:, :1] > np.arange(6), raw[:, 1:2] == np.arange(7)], axis=1)
+    X = np.concatenate([X, raw[:, 2:] > np.arange(6)], axis=1)
+    X = np.unique(X.astype(np.uint8), axis=0)
+    p, n = (rng.integers(0, int(rng.choice([2, 5, 4000])), len(X)) for _ in range(2))
+    rules = {
+        "max_depth": int(rng.integers(2, 5)),
+        "max_splits": None if rng.random() < 0.6 else int(rng.integers(2, 7)),
+        "min_leaf_weight": int(rng.choice([0, 0, 4])),
+    }
+    plain = LinearOracle(X, techniques=dict.fromkeys(TECHNIQUES, False))
+    # The lower left part of the plane is enough, and all of it would take long.
+    most = int(p.sum() * 0.6), int(n.sum() * 0.6)
+    truth = everything(plain, p, n, box=most, **rules)
+    oracle = LinearOracle(X)
+    for _ in range(6):
+        a, b = (int(v) for v in rng.integers(1, 6, 2))
+        costs = sorted(a * x + b * y for x, y in truth)
+        budget = costs[int(rng.integers(len(costs)))] if costs else 0
+        box = tuple(int(side * rng.uniform(0.3, 1)) for side in most)
+        found = everything(oracle, p, n, direction=(a, b), budget=budget, box=box, **rules)
+        assert found == [q for q in truth if a * q[0] + b * q[1] <= budget and dominates(q, box)]
+
+
 def hard():
     return planted(np.random.default_rng(1), rows=3000, features=120, noise=0.4)
 
@@ -418,12 +459,11 @@ def test_a_wrong_answer_of_visit_is_an_error(answer):
         search_hard(accept(answer))
 
 
-def test_visit_is_called_by_the_callers_thread_and_may_use_the_oracle_no_more_than_python():
+def test_visit_is_called_by_the_callers_thread():
     threads = set()
 
     def visit(_x, _y):
         threads.add(threading.get_ident())
-        time.sleep(0)
 
     case = Case(np.random.default_rng(5))
     case.search(visit)
@@ -471,19 +511,6 @@ def test_a_negative_budget_ends_the_search():
     assert len(calls) == 1
 
 
-def everything(oracle, positives, negatives, **options):
-    visits = []
-    rules = {"direction": (1, 1), "budget": EVERYTHING, "box": (EVERYTHING, EVERYTHING)}
-    result = oracle.search_front(
-        positives,
-        negatives,
-        visit=lambda x, y: visits.append((x, y)),
-        **{**rules, "max_depth": 3, **options},
-    )
-    assert result.proven
-    return minimal(visits)
-
-
 def test_degenerate_questions():
     no_features = LinearOracle(np.zeros((3, 0)))
     assert everything(no_features, [0, 1, 1], [1, 0, 0]) == [(0, 1), (2, 0)]
@@ -511,10 +538,8 @@ def test_large_counts_are_exact_or_refused():
     p, n = np.array([0, big, 1, 0]), np.array([big + 1, 3, 0, 5])
     small = everything(LinearOracle(X), [0, 10, 1, 0], [11, 3, 0, 5], max_depth=1)
     assert len(everything(LinearOracle(X), p, n, max_depth=1)) == len(small)
-    assert everything(LinearOracle(X), p, n, direction=(2**18, 1), max_depth=2) == [
-        (0, 3),
-        (big, 0),
-    ]
+    front = everything(LinearOracle(X), p, n, direction=(2**18, 1), max_depth=2)
+    assert front == [(0, 3), (big, 0)]
     for direction in ((2**20, 1), (1, 2**59), (2**62, 1), (2**70, 1)):
         with pytest.raises(OverflowError):
             everything(LinearOracle(X), p, n, direction=direction)

@@ -96,7 +96,8 @@ class FrontResult:
         is positive, 0 negative.
     point
         The tree's false negatives and false positives, counted from the rows:
-        the last accepted point. None without a tree.
+        the last accepted point or one that is nowhere larger. None without a
+        tree.
     proven
         Whether the search came to its end, see :meth:`LinearOracle.search_front`
         for what that proves.
@@ -313,11 +314,12 @@ class LinearOracle:
         budget, box
             The region; a negative number makes it empty.
         visit
-            Called with x and y, by the thread that called `search_front`, for points within the
-            present region that no visited point is nowhere larger than. Returns None if the point
-            is not wanted, or the new budget and the two sides of the new box. The region never
-            grows: of the old and the new limits the smaller ones count. A negative number ends the
-            search. An error comes out of `search_front`.
+            Called with x and y, by the thread that called `search_front`, for points of trees
+            within the present region; never for one that is nowhere smaller than a point visited
+            before. Returns None if the point is not wanted, or the new budget and the two sides of
+            the new box. The region never grows: of the old and the new limits the smaller ones
+            count. A negative number ends the search. An error comes out of `search_front`. It must
+            not use this oracle.
         max_depth, max_splits, min_leaf_weight
             Which trees there are, as in `solve`.
         time_limit
