@@ -58,6 +58,11 @@ class Size:
     splits: int | None = None
 
     @property
+    def reachable_depth(self) -> int:
+        """The depth that a tree of this size can have."""
+        return self.depth if self.splits is None else min(self.depth, self.splits)
+
+    @property
     def most_splits(self) -> int:
         """The largest number of splits of a tree of this size."""
         full: int = 2**self.depth - 1
@@ -178,7 +183,7 @@ class Run:
         self.calls += 1
         result = self.oracle.solve(
             costs,
-            max_depth=size.depth,
+            max_depth=size.reachable_depth,
             split_cost=split_cost,
             max_splits=size.splits,
             cutoff=cutoff,
@@ -264,7 +269,7 @@ class Run:
             budget=budget,
             box=box,
             visit=visit,
-            max_depth=size.depth,
+            max_depth=size.reachable_depth,
             max_splits=size.splits,
             time_limit=self.limits.after(started - self.started).time,
             callback=watch,

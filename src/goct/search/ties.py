@@ -29,12 +29,15 @@ def break_ties(run: Run, attain: Callable[[Size], bool], *, splits_are_fewest: b
 
 def _find_fewest_splits(run: Run, attain: Callable[[Size], bool]) -> None:
     assert run.best is not None
-    # Mostly the best tree cannot do with one split less. If it can, far fewer may do.
-    too_few, next_try = 0, run.best.splits - 1
+    # Very few splits are quickly tried. After that, mostly no split can be spared.
+    too_few = 0
+    for splits in (1, 2, run.best.splits - 1):
+        if too_few < splits < run.best.splits and not attain(Size(run.size.depth, splits)):
+            too_few = splits
     while too_few + 1 < run.best.splits:
-        if not attain(Size(run.size.depth, next_try)):
-            too_few = next_try
-        next_try = (too_few + run.best.splits) // 2
+        splits = min(2 * too_few, (too_few + run.best.splits) // 2)
+        if not attain(Size(run.size.depth, splits)):
+            too_few = splits
 
 
 def _least_depth(splits: int) -> int:
