@@ -14,9 +14,9 @@ from goct.exact import Exact, as_fraction
 from goct.metrics import Confusion, Metric, Shape, get_metric
 from goct.problem import Problem
 from goct.search.hull import Edge, Point, lower_hull, normal
-from goct.search.oracle import FrontResult, LinearOracle
+from goct.search.oracle import FrontResult, LinearOracle, TreeTuple
 from goct.search.plane import Points
-from goct.search.run import Size, original_tree, relabelled
+from goct.search.run import Size, original_tree
 from goct.solution import Limit, Limits
 from goct.tree import Leaf, Tree
 
@@ -290,8 +290,7 @@ class _Enumeration:
             )
             self.limit = result.limit
             if result.tree is not None:
-                point = self._add(original_tree(self.plane.problem, result.tree))
-                self.hull = lower_hull([*self.hull, point])
+                self.hull = lower_hull([*self.hull, self._add(result.tree)])
             elif self.limit is Limit.NONE:
                 self._closed.add(edge)
 
@@ -344,10 +343,7 @@ class _Enumeration:
         )
         self.limit = limit
         if result.tree is not None:
-            assert self.plane.problem.positive is not None
-            positive = self.plane.problem.positive
-            tree = relabelled(result.tree, (1 - positive, positive))
-            self.inside.append(self._add(original_tree(self.plane.problem, tree)))
+            self.inside.append(self._add(result.tree))
 
     def _search_front(
         self,
@@ -374,7 +370,8 @@ class _Enumeration:
         self.limit = result.limit
         return result
 
-    def _add(self, tree: Tree) -> Point:
+    def _add(self, found: TreeTuple) -> Point:
+        tree = original_tree(self.plane.problem, found, self.plane.labels)
         point = self.plane.of(tree)
         self.trees[point] = tree
         return point

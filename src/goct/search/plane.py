@@ -25,6 +25,8 @@ class Points:
 
     Attributes
     ----------
+    labels
+        The indices of the negative and of the positive class.
     positives, negatives
         The counts of the positive class and of the other, by row.
     n_pos, n_neg
@@ -35,25 +37,26 @@ class Points:
         assert problem.positive is not None
         assert problem.n_classes == 2
         self.problem = problem
-        self._labels = (1 - problem.positive, problem.positive)
+        self.labels = (1 - problem.positive, problem.positive)
         self.negatives, self.positives = (
-            np.ascontiguousarray(problem.counts[:, label]) for label in self._labels
+            np.ascontiguousarray(problem.counts[:, label]) for label in self.labels
         )
         self.n_pos, self.n_neg = int(self.positives.sum()), int(self.negatives.sum())
 
     def costs(self, a: int, b: int) -> NDArray[np.int64]:
-        """Return costs of predictions that add up to ``a * FN + b * FP``."""
+        """Return costs of predictions that add up to ``a * FN + b * FP``.
+
+        The oracle's label 0 stands for the negative class and 1 for the positive
+        one, as in its :meth:`~goct.search.LinearOracle.search_front`, so that
+        it can use what it learnt.
+        """
         if max(a, 0) * self.n_pos + max(b, 0) * self.n_neg >= LARGEST_COST:
             raise TooFineError
-        negative, positive = self._labels
-        costs = np.empty((self.problem.n_rows, 2), dtype=np.int64)
-        costs[:, negative] = a * self.positives
-        costs[:, positive] = b * self.negatives
-        return costs
+        return np.stack([a * self.positives, b * self.negatives], axis=1)
 
     def of(self, tree: Tree) -> tuple[int, int]:
         """Return the point of a tree."""
-        negative, positive = self._labels
+        negative, positive = self.labels
         predicted = tree.predict_rows(self.problem)
         x = int(self.positives[predicted == negative].sum())
         return x, int(self.negatives[predicted == positive].sum())
@@ -101,6 +104,7 @@ class Plane(Points):
     def __init__(self, run: Run) -> None:
         super().__init__(run.problem)
         self.run = run
+        run.labels = self.labels
         self.top: Exact | None = None
 
     def value(self, x: Coordinate, y: Coordinate) -> Exact:

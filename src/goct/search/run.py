@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -80,8 +80,9 @@ class Run:
     ----------
     problem, metric, size, split_penalty, constraints
         The question.
-    oracle
-        Whom to ask; it is set once it is ready.
+    oracle, labels
+        Whom to ask, which is set once it is ready; and the class that each of
+        its labels stands for.
     best, objective
         The best tree so far and its objective; None if there is no tree yet.
     bound
@@ -112,6 +113,7 @@ class Run:
         self.split_penalty = split_penalty
         self.constraints = constraints
         self.oracle: LinearOracle | None = None
+        self.labels: Sequence[int] = range(problem.n_classes)
         self.limits = limits
         self.callback = callback
         self.best = start
@@ -132,7 +134,7 @@ class Run:
         Of two trees with the same objective the one with fewer splits is
         better, and of two with as many the one of smaller depth.
         """
-        tree = original_tree(self.problem, found)
+        tree = original_tree(self.problem, found, self.labels)
         if all(constraint.is_met(tree, self.problem) for constraint in self.constraints):
             objective = self.objective_of(tree)
             if self.best is None or self.objective is None or objective > self.objective:
@@ -277,8 +279,7 @@ class Run:
         self.nodes += int(result.stats["nodes"])
         self.phase_two += time.perf_counter() - started
         if result.tree is not None:
-            assert self.problem.positive is not None
-            self.offer(relabelled(result.tree, (1 - self.problem.positive, self.problem.positive)))
+            self.offer(result.tree)
         if result.limit is not Limit.NONE:
             self.limit = result.limit
             raise StopRunError
@@ -300,21 +301,23 @@ class Run:
         return watch
 
 
-def original_tree(problem: Problem, found: TreeTuple) -> Tree:
-    """Return a tree of the oracle over the original columns, without useless splits."""
+def original_tree(problem: Problem, found: TreeTuple, labels: Sequence[int]) -> Tree:
+    """Return a tree of the oracle over the original columns, without useless splits.
+
+    Parameters
+    ----------
+    problem
+        The data.
+    found
+        The tree.
+    labels
+        The class of the problem that each label of the oracle stands for.
+    """
 
     def build(node: TreeTuple) -> Node:
         if isinstance(node, int):
-            return Leaf(node)
+            return Leaf(labels[node])
         feature, left, right = node
         return Split(int(problem.kept[feature]), build(left), build(right))
 
     return Tree(build(found), problem.classes, problem.feature_names).pruned(problem)
-
-
-def relabelled(tree: TreeTuple, labels: tuple[int, int]) -> TreeTuple:
-    """Return a tree with the class labels[k] in place of k."""
-    if isinstance(tree, int):
-        return labels[tree]
-    feature, left, right = tree
-    return feature, relabelled(left, labels), relabelled(right, labels)
