@@ -42,6 +42,7 @@ class MonotoneMaximiser:
         self.plane = plane
         self.steps = steps
         self._floor = np.zeros(len(steps.low), dtype=np.int64)
+        self._hull: list[Point] = []
         self._cheapest_in: dict[Point, tuple[int, int]] = {}
         self._hull_suffices = not steps.constraints and steps.metric.shape is not Shape.MONOTONE
 
@@ -63,11 +64,13 @@ class MonotoneMaximiser:
             The largest value; None if it is proven that none is of interest.
         """
         search = _Search(self.plane, self.steps, self._floor, goal, size, lift)
+        search.try_edges(self._hull)
         search.follow_hull()
         if not self._hull_suffices:
             search.look_inside()
         if size == self.plane.run.size:
             self._floor = search.floor
+            self._hull = search.hull
             self._cheapest_in = search.cheapest_in
         return search.reached
 
@@ -140,6 +143,14 @@ class _Search:
         self.hull = lower_hull([(0, plane.n_neg), (plane.n_pos, 0)])
         self.closed: set[Edge] = set()
         self.done: set[Edge] = set()
+
+    def try_edges(self, hull: list[Point]) -> None:
+        """Ask above the edges of the hull of larger trees: mostly nothing is there."""
+        for edge in pairwise(hull):
+            budget = self._triangle(edge).budget
+            if budget >= 0 and (point := self._ask(*normal(*edge), budget + 1)) is not None:
+                self._take(*point)
+                self.hull = lower_hull([*self.hull, point])
 
     def follow_hull(self) -> None:
         """Ask linear questions until no edge with candidates above it can be improved."""
