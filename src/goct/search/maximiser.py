@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from contextlib import suppress
 
+import numpy as np
+from numpy.typing import NDArray
+
 from goct.constraints import MetricConstraint
 from goct.exact import Exact
 from goct.metrics import FractionalMetric
+from goct.search.budgets import BudgetSweep
 from goct.search.fractional import FractionalMaximiser
 from goct.search.monotone import MonotoneMaximiser
 from goct.search.plane import Goal, Lift, Plane
@@ -18,16 +22,16 @@ class PlaneMaximiser:
     """Finds the best tree for a metric of (FN, FP), by the method that its shape allows.
 
     With a penalty, the largest value over all trees comes first. It leaves few
-    numbers of splits that can still win; for each, the largest value of trees
-    with at most so many splits follows, and of equally good ones the fewest
-    splits win.
+    numbers of splits that can still win. A question about all of them at once
+    rules most of them out; for what is left, the largest value of trees with at
+    most so many splits follows. Of equally good trees the fewest splits win.
     """
 
     def __init__(self, run: Run) -> None:
         self.run = run
         self.plane = Plane(run)
         constraints = tuple(c for c in run.constraints if isinstance(c, MetricConstraint))
-        steps = Steps(self.plane, run.metric, constraints)
+        self._steps = steps = Steps(self.plane, run.metric, constraints)
         self._monotone = MonotoneMaximiser(self.plane, steps)
         self._fractional: FractionalMaximiser | None = None
         if isinstance(run.metric, FractionalMetric) and not constraints:
@@ -50,19 +54,18 @@ class PlaneMaximiser:
 
     def _go_through_budgets(self, top: Exact) -> None:
         run, penalty = self.run, self.run.split_penalty
+        sweep = BudgetSweep(run, self.plane, self._steps, self._monotone.floor)
+        with suppress(TooFineError):
+            sweep.go()
         for splits in range(1, run.size.most_splits + 1):
-            assert run.best is not None
-            assert run.objective is not None
             most = top - penalty * splits  # the bound for trees with so many splits or more
-            fewer = run.best.splits > splits
-            if most < run.objective or (most == run.objective and not fewer):
-                break
-            self._maximise(
-                Goal(run.objective + penalty * splits, attain=fewer),
-                Size(run.size.depth, splits),
-                lambda v, s=splits, m=most: max(v - penalty * s, m - penalty),  # type: ignore[misc]
-            )
-            run.tighten(most - penalty)
+            if sweep.has_candidates(splits):
+                self._maximise(
+                    sweep.goal(splits),
+                    Size(run.size.depth, splits),
+                    lambda v, s=splits, m=most: max(v - penalty * s, m - penalty),  # type: ignore[misc]
+                    sweep.floors[splits],
+                )
         assert run.objective is not None
         run.tighten(run.objective)
 
@@ -82,9 +85,11 @@ class PlaneMaximiser:
                     return attained
         return self._monotone.attain(value, size)
 
-    def _maximise(self, goal: Goal, size: Size, lift: Lift) -> Exact | None:
+    def _maximise(
+        self, goal: Goal, size: Size, lift: Lift, floor: NDArray[np.int64] | None = None
+    ) -> Exact | None:
         if self._fractional is not None and goal.above is not None and not goal.attain:
             # Its directions can need larger numbers than those of the hull's edges.
             with suppress(TooFineError):
                 return self._fractional.maximise(goal.above, size, lift)
-        return self._monotone.maximise(goal, size, lift)
+        return self._monotone.maximise(goal, size, lift, floor)

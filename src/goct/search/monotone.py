@@ -36,17 +36,24 @@ class MonotoneMaximiser:
         Answers linear questions, and keeps the best tree.
     steps
         The metric and the constraints, as staircases.
+
+    Attributes
+    ----------
+    floor
+        No tree has fewer false positives, by step; this is proven.
     """
 
     def __init__(self, plane: Plane, steps: Steps) -> None:
         self.plane = plane
         self.steps = steps
-        self._floor = np.zeros(len(steps.low), dtype=np.int64)
+        self.floor = np.zeros(len(steps.low), dtype=np.int64)
         self._hull: list[Point] = []
         self._cheapest_in: dict[Point, tuple[int, int]] = {}
         self._hull_suffices = not steps.constraints and steps.metric.shape is not Shape.MONOTONE
 
-    def maximise(self, goal: Goal, size: Size, lift: Lift) -> Exact | None:
+    def maximise(
+        self, goal: Goal, size: Size, lift: Lift, floor: NDArray[np.int64] | None = None
+    ) -> Exact | None:
         """Find the tree of largest value, if that is of interest.
 
         Parameters
@@ -57,19 +64,23 @@ class MonotoneMaximiser:
             How large the tree may be.
         lift
             Turns a bound on the value of such trees into one on the objective.
+        floor
+            If more is known than by :attr:`floor`: no tree of this size has fewer
+            false positives, by step.
 
         Returns
         -------
         Exact or None
             The largest value; None if it is proven that none is of interest.
         """
-        search = _Search(self.plane, self.steps, self._floor, goal, size, lift)
+        known = self.floor if floor is None else floor
+        search = _Search(self.plane, self.steps, known, goal, size, lift)
         search.try_edges(self._hull)
         search.follow_hull()
         if not self._hull_suffices:
             search.look_inside()
         if size == self.plane.run.size:
-            self._floor = search.floor
+            self.floor = search.floor
             self._hull = search.hull
             self._cheapest_in = search.cheapest_in
         return search.reached
@@ -93,12 +104,12 @@ class MonotoneMaximiser:
     def _only_candidate(self, goal: Goal) -> Point | None:
         """Return the point of all trees of interest, if there is just one."""
         ceiling = self.steps.wanted(goal)
-        steps = np.flatnonzero(self._floor <= ceiling)
+        steps = np.flatnonzero(self.floor <= ceiling)
         if len(steps) != 1:
             return None
         step = int(steps[0])
         x, y = int(self.steps.low[step]), int(ceiling[step])
-        return (x, y) if x == self.steps.high[step] and y == self._floor[step] else None
+        return (x, y) if x == self.steps.high[step] and y == self.floor[step] else None
 
 
 @dataclass

@@ -240,6 +240,47 @@ class Run:
         )
         return result.tree
 
+    def ask_budgets(
+        self, costs: NDArray[np.int64], size: Size, cutoffs: Sequence[int]
+    ) -> list[OracleResult]:
+        """Ask the oracle for the cheapest tree of each number of splits, from 0 on.
+
+        Parameters
+        ----------
+        costs
+            The question.
+        size
+            How large the trees may be.
+        cutoffs
+            Only cheaper trees are of interest, by number of splits.
+
+        Raises
+        ------
+        StopRunError
+            If the oracle had to stop before it was done.
+        """
+        assert self.oracle is not None
+        watch: Callable[[OracleProgress], bool] | None = None
+        if self.callback is not None:
+            watch = self._watcher(self.callback, lambda _: self.bound, False)
+        self.calls += 1
+        results = self.oracle.solve_budgets(
+            costs,
+            max_depth=size.reachable_depth,
+            max_splits=size.most_splits,
+            cutoffs=cutoffs,
+            time_limit=self.limits.after(time.perf_counter() - self.started).time,
+            callback=watch,
+        )
+        self.nodes += int(results[0].stats["nodes"])
+        for result in results:
+            if result.tree is not None:
+                self.offer(result.tree)
+        if results[0].limit is not Limit.NONE:
+            self.limit = results[0].limit
+            raise StopRunError
+        return results
+
     def ask_front(
         self,
         positives: NDArray[np.int64],
