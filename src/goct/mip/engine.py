@@ -3,26 +3,41 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from fractions import Fraction
 from math import ceil, floor
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from goct._validation import check_choice
+from goct._validation import check_choice, check_count
 from goct.constraints import Constraint
-from goct.exact import Exact
+from goct.exact import Exact, as_fraction
 from goct.lattice import Lattice
 from goct.metrics import LinearMetric, Metric
-from goct.mip.backends import scip
-from goct.mip.backends.base import Backend, MipProgress, MipResult
-from goct.mip.wflow import Instances, WFlowOCT
+from goct.mip.backends.base import (
+    Ability,
+    Backend,
+    BackendError,
+    MipProgress,
+    MipResult,
+    Settings,
+)
+from goct.mip.backends.gurobi import Gurobi
+from goct.mip.backends.highs import Highs
+from goct.mip.backends.scip import Scip
+from goct.mip.formulations import FORMULATIONS, Formulation, Separation
+from goct.mip.heuristic import RoundingHeuristic
+from goct.mip.instances import Instances
+from goct.mip.model import Point
+from goct.mip.side import ForbiddenTrees, SideConstraints
+from goct.mip.tree_model import TreeModel
 from goct.problem import Problem
 from goct.solution import Callback, Limit, Limits, Progress, Solution
 from goct.tree import Tree
 
-BACKENDS: dict[str, Backend] = {"scip": scip.run}
-FORMULATIONS = ("wflow",)
+BACKENDS: dict[str, Backend] = {"scip": Scip(), "gurobi": Gurobi(), "highs": Highs()}
 
 # SCIP compares objective values with a relative tolerance of 1e-9. That it lets rows be violated by
 # 1e-6 makes its bounds too large rather than too small: it may cost a proof, never correctness.
@@ -43,9 +58,17 @@ def solve_mip(
     start: Tree | None,
     random_state: int | None,
     callback: Callback | None,
-    formulation: str = "wflow",
+    formulation: str = "benders-pair-cut",
     backend: str = "scip",
+    cuts: Mapping[str, bool] | None = None,
+    max_rounds: int = 1,
+    min_violation: float = 0.01,
+    max_cuts: int = 200,
+    neighbours: int = 8,
+    heuristic: bool = True,
     integer_flow: bool = False,
+    gap: Any = 0,
+    threads: int = 1,
     log: bool = False,
 ) -> Solution:
     """Maximise a linear metric with a mixed-integer program.
@@ -57,13 +80,35 @@ def solve_mip(
     random_state, callback
         As in :func:`goct.solve`; the depth is at least 1.
     start
-        A tree to start from; it is returned if nothing better is found.
+        A tree to start from; it is returned if nothing better is found. None
+        if no constant tree meets the constraints.
     formulation
-        The model: "wflow" is WFlowOCT of the paper.
+        The model, see :data:`goct.mip.formulations.FORMULATIONS`: "flow",
+        "wflow", "benders", "benders-weighted", "benders-weighted-cut" of the
+        paper, or "benders-pair-cut".
     backend
-        The solver: "scip".
+        The solver: "scip", "gurobi" or "highs".
+    cuts
+        Switches families of cuts on or off, see
+        :data:`goct.mip.formulations.CUTS`.
+    max_rounds
+        How often cuts are separated at each node but the root.
+    min_violation
+        The least violation of a cut at a fractional point.
+    max_cuts
+        The largest number of cuts of each family in a round.
+    neighbours
+        How many neighbours of another label each instance is paired with.
+    heuristic
+        Whether trees are made from the relaxation.
     integer_flow
-        Whether the flow variables are binary, as in the paper. They need not be.
+        Whether the flow variables, z or g, are binary, as in the paper. They
+        need not be.
+    gap
+        The solver may stop when it has proven the tree to be this close to the
+        best one, in the metric's own unit.
+    threads
+        The number of threads of the solver.
     log
         Whether the solver prints its log.
 
@@ -73,68 +118,96 @@ def solve_mip(
     known number, however, so the solver's bound is rounded down to the next
     multiple after adding a tolerance. A solution is called optimal only if
     that reaches the objective, which is computed exactly from the tree.
+    Constraints are checked on the tree in the same way.
     """
     started = time.perf_counter()
-    check_choice(formulation, "formulation", FORMULATIONS)
-    run = BACKENDS[check_choice(backend, "backend", tuple(BACKENDS))]
+    form = FORMULATIONS[check_choice(formulation, "formulation", tuple(FORMULATIONS))]
+    solver = BACKENDS[check_choice(backend, "backend", tuple(BACKENDS))]
+    families = form.choose_cuts(cuts)
+    separation = Separation(
+        min_violation=_check_positive(min_violation, "min_violation"),
+        max_cuts=check_count(max_cuts, "max_cuts", minimum=1),
+        neighbours=check_count(neighbours, "neighbours", minimum=1),
+    )
+    max_rounds = check_count(max_rounds, "max_rounds")
+    threads = check_count(threads, "threads", minimum=1)
+    allowed_gap = as_fraction(gap, "gap")
+    if allowed_gap < 0:
+        raise ValueError(f"gap must not be negative, got {gap}")
     if not isinstance(metric, LinearMetric):
         raise ValueError(
             f"the MIP engine maximises linear metrics only, and {metric.name!r} is "
             f"{metric.shape.value}; linear are accuracy, balanced_accuracy, recall, specificity, "
             "youden, class_cost, instance_cost, CostMatrix and sums of them"
         )
-    if constraints or start is None:
-        raise ValueError(f"the MIP engine cannot handle the constraint {constraints[0].name!r} yet")
+    needs_separation = not form.is_compact or bool(families - {"static_conflicts", "redundancy"})
+    _check_backend(backend, solver, formulation, needs_separation, threads)
+    side = SideConstraints.read(constraints, problem)
     lattice = Lattice(metric.rewards(problem), split_penalty)
-
-    def tree_of(flow: WFlowOCT, x: NDArray[np.float64]) -> Tree:
-        features, labels = flow.decode(x)
-        original = {n: int(problem.kept[f]) for n, f in features.items()}
-        return Tree.from_heap(original, labels, problem.classes, problem.feature_names).pruned(
-            problem
-        )
-
-    def objective_of(tree: Tree) -> Exact:
-        return metric.evaluate(tree, problem) - split_penalty * tree.splits
-
     # Integers where floats are exact; solvers do not accept objectives that are much larger.
     scale = max(1.0, lattice.most / _LARGEST_OBJECTIVE)
-    best = start
-    result = MipResult(None, np.inf, Limit.INTERRUPTED)
+
+    best, result = start, MipResult(None, np.inf, Limit.INTERRUPTED)
+    stats: dict[str, Any] = {}
+    search = _Search(problem, metric, split_penalty, side)
     try:
-        flow = WFlowOCT(
-            _instances(lattice, problem, scale),
-            max_depth,
-            split_cost=lattice.split_cost / scale,
-            max_splits=max_splits,
-            integer_flow=integer_flow,
-        )
+        if side.is_impossible or (len(side.columns) == 0 and start is None):
+            result = MipResult(None, np.inf, Limit.NONE, is_infeasible=True)
+        elif len(side.columns) == 0:
+            assert start is not None
+            bound = (search.objective(start).as_fraction() - lattice.offset) / lattice.unit
+            result = MipResult(None, float(bound) / scale, Limit.NONE)
+        else:
+            tree = form.build(
+                _instances(problem, lattice, side, scale, is_merged=form.is_merged),
+                max_depth,
+                split_cost=lattice.split_cost / scale,
+                max_splits=max_splits,
+                integer_flow=integer_flow,
+                cuts=families,
+                separation=separation,
+            )
+            search.attach(tree, solver, form, heuristic=heuristic, max_splits=max_splits)
+            settings = Settings(
+                limits=limits.after(time.perf_counter() - started),
+                gap=float(allowed_gap / lattice.unit) / scale,
+                seed=random_state,
+                threads=threads,
+                max_rounds=max_rounds,
+                log=log,
+            )
 
-        def tell(progress: MipProgress) -> bool:
-            assert callback is not None
-            objective = objective_of(start)
-            if progress.x is not None:
-                objective = max(objective, objective_of(tree_of(flow, progress.x)))
-            elapsed = time.perf_counter() - started
-            bound = max(objective, proven_bound(lattice, progress.bound * scale))
-            return bool(callback(Progress(elapsed, objective, bound, progress.nodes)))
+            def tell(progress: MipProgress) -> bool:
+                assert callback is not None
+                known = [] if start is None else [search.objective(start)]
+                found = None if progress.x is None else search.tree(progress.x)
+                if found is not None and side.are_met(found, problem):
+                    known.append(search.objective(found))
+                objective = max(known, default=None)
+                bound = proven_bound(lattice, progress.bound * scale)
+                if objective is not None:
+                    bound = max(bound, objective)
+                elapsed = time.perf_counter() - started
+                return bool(callback(Progress(elapsed, objective, bound, progress.nodes)))
 
-        result = run(
-            flow.model,
-            limits=limits.after(time.perf_counter() - started),
-            start=flow.encode(problem.reduce(start)),
-            seed=random_state,
-            log=log,
-            callback=tell if callback is not None else None,
-        )
-        if result.x is not None:
-            found = tree_of(flow, result.x)
-            best = max(found, start, key=lambda tree: (objective_of(tree), -tree.splits))
-        stats = {"variables": flow.model.n_variables, "rows": flow.model.n_rows, **result.stats}
+            result = solver.run(
+                tree.model,
+                settings,
+                start=None if start is None else search.point(start),
+                callback=tell if callback is not None else None,
+            )
+            best = search.better(start, result)
+            stats = {"variables": tree.model.n_variables, "rows": tree.model.n_rows, **result.stats}
     except KeyboardInterrupt:
-        stats = {}
-    # The tree's own objective is exact, so a solver bound below it is off by a tolerance.
-    bound = max(objective_of(best), proven_bound(lattice, result.bound * scale))
+        pass
+    bound = proven_bound(lattice, result.bound * scale)
+    if best is not None and search.objective(best) > bound:
+        raise BackendError(
+            f"{solver.name} claims the bound {float(bound)}, but there is a tree with the "
+            f"objective {float(search.objective(best))}"
+        )
+    if best is None and result.limit is Limit.NONE and not result.is_infeasible:
+        raise BackendError(f"{solver.name} found no tree, nor that there is none")
     return Solution.of_tree(
         best,
         bound,
@@ -143,6 +216,7 @@ def solve_mip(
         split_penalty=split_penalty,
         max_depth=max_depth,
         max_splits=max_splits,
+        constraints=constraints,
         limit=result.limit,
         stats={
             "engine": "mip",
@@ -154,11 +228,129 @@ def solve_mip(
     )
 
 
-def _instances(lattice: Lattice, problem: Problem, scale: float) -> Instances:
-    """Return the instances that can earn something."""
-    row, label = np.nonzero(lattice.gains)
-    weight = (lattice.gains[row, label] * lattice.factor).astype(np.float64) / scale
-    return Instances(problem.X, row, label, weight, problem.n_classes)
+class _Search:
+    """Trees and points of one problem: from one to the other, and what they are worth."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        metric: Metric,
+        split_penalty: Fraction,
+        side: SideConstraints,
+    ) -> None:
+        self.problem = problem
+        self.metric = metric
+        self.split_penalty = split_penalty
+        self.side = side
+        self.model: TreeModel | None = None
+
+    def attach(
+        self,
+        tree: TreeModel,
+        solver: Backend,
+        form: Formulation,
+        *,
+        heuristic: bool,
+        max_splits: int | None,
+    ) -> None:
+        """Add to a model what depends on the problem: side constraints and the heuristic."""
+        self.model = tree
+        can_separate = Ability.SEPARATION in solver.abilities
+        if self.side.constraints:
+            self.side.add_to(tree, self.problem, lazily=not form.is_compact)
+            if can_separate:
+                tree.model.separators.append(ForbiddenTrees(tree, self.is_allowed))
+        if heuristic and Ability.INJECTION in solver.abilities:
+            check = self.is_allowed if self.side.constraints else None
+            tree.model.heuristic = RoundingHeuristic(tree, check, max_splits)
+
+    def is_allowed(self, features: Mapping[int, int], labels: Mapping[int, int]) -> bool:
+        return self.side.are_met(self._tree_of(features, labels), self.problem)
+
+    def _tree_of(self, features: Mapping[int, int], labels: Mapping[int, int]) -> Tree:
+        original = {n: int(self.side.columns[f]) for n, f in features.items()}
+        return Tree.from_heap(original, labels, self.problem.classes, self.problem.feature_names)
+
+    def tree(self, x: Point) -> Tree:
+        """Return the tree of a point, without splits that make no difference."""
+        assert self.model is not None
+        return self._tree_of(*self.model.decode(x)).pruned(self.problem)
+
+    def point(self, tree: Tree) -> Point:
+        """Return the point of a tree without splits."""
+        assert self.model is not None
+        return self.model.encode(tree)
+
+    def objective(self, tree: Tree) -> Exact:
+        return self.metric.evaluate(tree, self.problem) - self.split_penalty * tree.splits
+
+    def better(self, start: Tree | None, result: MipResult) -> Tree | None:
+        """Return the better one of the start and what the solver found."""
+        if result.x is None:
+            return start
+        found = self.tree(result.x)
+        if not self.side.are_met(found, self.problem):
+            if start is None:
+                missed = [
+                    c.name for c in self.side.constraints if not c.is_met(found, self.problem)
+                ]
+                raise BackendError(
+                    f"the solver's tree misses {', '.join(missed)} by a rounding error; "
+                    "a backend that can separate cuts checks this exactly"
+                )
+            return start
+        trees = [found] if start is None else [found, start]
+        return max(trees, key=lambda tree: (self.objective(tree), -tree.splits))
+
+
+def _instances(
+    problem: Problem, lattice: Lattice, side: SideConstraints, scale: float, *, is_merged: bool
+) -> Instances:
+    """Return the pairs of row and label that earn something or matter for a constraint."""
+    gains = (lattice.gains * lattice.factor).astype(np.float64) / scale
+    needed = np.asarray(lattice.gains > 0, dtype=bool)
+    for requirement in side.requirements:
+        needed = needed | np.asarray(requirement.gains > 0, dtype=bool)
+    X = np.stack([problem.column(int(j)) for j in side.columns], axis=1)
+    return Instances.of_gains(X, gains, needed, None if is_merged else _copies(problem))
+
+
+def _copies(problem: Problem) -> NDArray[np.int64] | None:
+    """Return how many samples stand behind each pair; None if samples have weights.
+
+    Where no sample has the label, all samples of the row do.
+    """
+    if problem.weight_unit != 1 or int(problem.counts.sum()) != problem.n_samples:
+        return None
+    return np.where(problem.counts > 0, problem.counts, problem.counts.sum(axis=1)[:, None])
+
+
+def _check_backend(
+    name: str, solver: Backend, formulation: str, needs_separation: bool, threads: int
+) -> None:
+    if not solver.is_available:
+        raise ImportError(
+            f"the backend {name!r} needs {solver.module}: pip install 'goct[{solver.extra}]'"
+        )
+    wanted = []
+    if needs_separation:
+        wanted.append((Ability.SEPARATION, f"the formulation {formulation!r} and its cuts need"))
+    if threads > 1:
+        wanted.append((Ability.THREADS, f"threads={threads} needs"))
+    for ability, reason in wanted:
+        if ability not in solver.abilities:
+            able = [repr(key) for key, other in BACKENDS.items() if ability in other.abilities]
+            raise ValueError(
+                f"{reason} {ability.value}, which the backend {name!r} cannot do; "
+                f"{' and '.join(able)} can"
+            )
+
+
+def _check_positive(value: Any, name: str) -> float:
+    number = as_fraction(value, name)
+    if number <= 0:
+        raise ValueError(f"{name} must be positive, got {value}")
+    return float(number)
 
 
 def proven_bound(lattice: Lattice, solver_bound: float) -> Exact:
