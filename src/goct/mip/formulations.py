@@ -153,7 +153,7 @@ FORMULATIONS = {
             "benders-pair-cut",
             is_compact=False,
             is_merged=True,
-            cuts=frozenset({"static_conflicts", "pairs", "redundancy"}),
+            cuts=frozenset({"fractional_benders", "static_conflicts", "pairs", "redundancy"}),
         ),
     )
 }

@@ -152,7 +152,8 @@ class SideConstraints:
                 for price, budget in prices
             ],
             min_leaf=min_leaf,
-            is_impossible=any(j not in position for j in required),
+            is_impossible=any(j not in position for j in required)
+            or (min_leaf is not None and min_leaf > int(problem.counts.sum())),
         )
 
     @property

@@ -127,7 +127,8 @@ def _run(
         GRB.MEM_LIMIT: Limit.MEMORY,
     }
     status = gurobi.Status
-    if status == GRB.INF_OR_UNBD:  # all variables that earn something are bounded
+    earning = model.objective != 0
+    if status == GRB.INF_OR_UNBD and np.isfinite([model.lower, model.upper])[:, earning].all():
         status = GRB.INFEASIBLE
     if status not in (GRB.OPTIMAL, GRB.INFEASIBLE, *limits):
         raise BackendError(f"Gurobi stopped with the status {status}")

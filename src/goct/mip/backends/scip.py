@@ -52,6 +52,16 @@ SAFE_WITH_SEPARATION = {
 }
 
 
+# What general cuts and sub-MIPs gain here does not pay for their time: neither knows the rows that
+# are found on demand. Without them, depth 2 is proven about twice as fast.
+_IDLE_WITH_SEPARATION = (
+    *(f"separating/{name}/freq" for name in ("aggregation", "clique", "gomory", "zerohalf")),
+    *(f"separating/{name}/freq" for name in ("impliedbounds", "mcf", "rlt", "disjunctive")),
+    *(f"heuristics/{name}/freq" for name in ("alns", "crossover", "rens", "rins", "feaspump")),
+    *(f"heuristics/{name}/freq" for name in ("clique", "locks")),
+)
+
+
 class Scip(Backend):
     """SCIP, through PySCIPOpt: the default.
 
@@ -287,6 +297,8 @@ def _guarded(otherwise: Any) -> Callable[[Callable[..., Any]], Callable[..., Any
 def _include_separation(scip: pyscipopt.Model, handler: _Separation) -> None:
     for name, value in SAFE_WITH_SEPARATION.items():
         scip.setParam(name, value)
+    for name in _IDLE_WITH_SEPARATION:
+        scip.setParam(name, -1)
     # After all other handlers, so that it sees integral points only.
     scip.includeConshdlr(
         handler,
