@@ -170,7 +170,7 @@ def test_forbidden_trees_are_forbidden_one_by_one() -> None:
     rng = np.random.default_rng(0)
     _, instances = random_instances(0, 2)
     model = BendersOCT(instances, 2)
-    separator = ForbiddenTrees(model, lambda features, labels: False)
+    separator = ForbiddenTrees(model, lambda *_: False)
     trees = [random_tree_point(model, rng) for _ in range(100)]
     for tree in trees[:20]:
         assert not separator.allows(tree)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from fractions import Fraction
 from math import ceil, floor
 from typing import Any
@@ -20,6 +21,7 @@ from goct.mip.backends.base import (
     Ability,
     Backend,
     BackendError,
+    MipCallback,
     MipProgress,
     MipResult,
     Settings,
@@ -27,7 +29,7 @@ from goct.mip.backends.base import (
 from goct.mip.backends.gurobi import Gurobi
 from goct.mip.backends.highs import Highs
 from goct.mip.backends.scip import Scip
-from goct.mip.formulations import FORMULATIONS, Formulation, Separation
+from goct.mip.formulations import FORMULATIONS, Separation
 from goct.mip.heuristic import RoundingHeuristic
 from goct.mip.instances import Instances
 from goct.mip.model import Point
@@ -142,72 +144,48 @@ def solve_mip(
         )
     needs_separation = not form.is_compact or bool(families - {"static_conflicts", "redundancy"})
     _check_backend(backend, solver, formulation, needs_separation, threads)
-    side = SideConstraints.read(constraints, problem)
-    lattice = Lattice(metric.rewards(problem), split_penalty)
-    # Integers where floats are exact; solvers do not accept objectives that are much larger.
-    scale = max(1.0, lattice.most / _LARGEST_OBJECTIVE)
+    question = _Question(
+        problem, metric, split_penalty, start, SideConstraints.read(constraints, problem)
+    )
+    settings = Settings(
+        gap=float(allowed_gap / question.lattice.unit) / question.scale,
+        seed=random_state,
+        threads=threads,
+        max_rounds=max_rounds,
+        log=log,
+    )
 
-    best, result = start, MipResult(None, np.inf, Limit.INTERRUPTED)
-    stats: dict[str, Any] = {}
-    search = _Search(problem, metric, split_penalty, side)
-    try:
-        if side.is_impossible or (len(side.columns) == 0 and start is None):
-            result = MipResult(None, np.inf, Limit.NONE, is_infeasible=True)
-        elif len(side.columns) == 0:
-            assert start is not None
-            bound = (search.objective(start).as_fraction() - lattice.offset) / lattice.unit
-            result = MipResult(None, float(bound) / scale, Limit.NONE)
-        else:
-            tree = form.build(
-                _instances(problem, lattice, side, scale, is_merged=form.is_merged),
-                max_depth,
-                split_cost=lattice.split_cost / scale,
-                max_splits=max_splits,
-                integer_flow=integer_flow,
-                cuts=families,
-                separation=separation,
-            )
-            search.attach(tree, solver, form, heuristic=heuristic, max_splits=max_splits)
-            settings = Settings(
-                limits=limits.after(time.perf_counter() - started),
-                gap=float(allowed_gap / lattice.unit) / scale,
-                seed=random_state,
-                threads=threads,
-                max_rounds=max_rounds,
-                log=log,
-            )
-
-            def tell(progress: MipProgress) -> bool:
-                assert callback is not None
-                known = [] if start is None else [search.objective(start)]
-                found = None if progress.x is None else search.tree(progress.x)
-                if found is not None and side.are_met(found, problem):
-                    known.append(search.objective(found))
-                objective = max(known, default=None)
-                bound = proven_bound(lattice, progress.bound * scale)
-                if objective is not None:
-                    bound = max(bound, objective)
-                elapsed = time.perf_counter() - started
-                return bool(callback(Progress(elapsed, objective, bound, progress.nodes)))
-
-            result = solver.run(
-                tree.model,
-                settings,
-                start=None if start is None else search.point(start),
-                callback=tell if callback is not None else None,
-            )
-            best = search.better(start, result)
-            stats = {"variables": tree.model.n_variables, "rows": tree.model.n_rows, **result.stats}
-    except KeyboardInterrupt:
-        pass
-    bound = proven_bound(lattice, result.bound * scale)
-    if best is not None and search.objective(best) > bound:
-        raise BackendError(
-            f"{solver.name} claims the bound {float(bound)}, but there is a tree with the "
-            f"objective {float(search.objective(best))}"
+    def run() -> MipResult:
+        answer = question.answer_without_solver()
+        if answer is not None:
+            return answer
+        tree = form.build(
+            _instances(question, is_merged=form.is_merged),
+            max_depth,
+            split_cost=question.lattice.split_cost / question.scale,
+            max_splits=max_splits,
+            integer_flow=integer_flow,
+            cuts=families,
+            separation=separation,
         )
-    if best is None and result.limit is Limit.NONE and not result.is_infeasible:
-        raise BackendError(f"{solver.name} found no tree, nor that there is none")
+        question.attach(tree, solver, is_compact=form.is_compact)
+        if heuristic and Ability.INJECTION in solver.abilities:
+            check = question.is_allowed if constraints else None
+            tree.model.heuristic = RoundingHeuristic(tree, check, max_splits)
+        result = solver.run(
+            tree.model,
+            replace(settings, limits=limits.after(time.perf_counter() - started)),
+            start=None if start is None else tree.encode(start),
+            callback=None if callback is None else question.reporter(callback, started),
+        )
+        size = {"variables": tree.model.n_variables, "rows": tree.model.n_rows}
+        return replace(result, stats=size | result.stats)
+
+    try:
+        result = run()
+    except KeyboardInterrupt:  # while the model was built; solvers return what they have
+        result = MipResult(None, np.inf, Limit.INTERRUPTED)
+    best, bound = question.judge(result, solver.name)
     return Solution.of_tree(
         best,
         bound,
@@ -222,49 +200,55 @@ def solve_mip(
             "engine": "mip",
             "formulation": formulation,
             "backend": backend,
-            **stats,
+            **result.stats,
             "time": time.perf_counter() - started,
         },
     )
 
 
-class _Search:
-    """Trees and points of one problem: from one to the other, and what they are worth."""
+class _Question:
+    """What is asked, in exact numbers: what trees are worth and whether they are allowed."""
 
     def __init__(
         self,
         problem: Problem,
-        metric: Metric,
+        metric: LinearMetric,
         split_penalty: Fraction,
+        start: Tree | None,
         side: SideConstraints,
     ) -> None:
         self.problem = problem
         self.metric = metric
         self.split_penalty = split_penalty
+        self.start = start
         self.side = side
+        self.lattice = Lattice(metric.rewards(problem), split_penalty)
+        # Integers where floats are exact; solvers do not accept objectives that are much larger.
+        self.scale = max(1.0, self.lattice.most / _LARGEST_OBJECTIVE)
         self.model: TreeModel | None = None
 
-    def attach(
-        self,
-        tree: TreeModel,
-        solver: Backend,
-        form: Formulation,
-        *,
-        heuristic: bool,
-        max_splits: int | None,
-    ) -> None:
-        """Add to a model what depends on the problem: side constraints and the heuristic."""
+    def answer_without_solver(self) -> MipResult | None:
+        """Return the answer if no split is possible, or if no tree can meet the constraints."""
+        if self.side.is_impossible:
+            return MipResult(None, np.inf, Limit.NONE, is_infeasible=True)
+        if len(self.side.columns):
+            return None
+        if self.start is None:
+            return MipResult(None, np.inf, Limit.NONE, is_infeasible=True)
+        value = self.objective(self.start).as_fraction()
+        units = (value - self.lattice.offset) / self.lattice.unit
+        return MipResult(None, float(units) / self.scale, Limit.NONE)
+
+    def attach(self, tree: TreeModel, solver: Backend, *, is_compact: bool) -> None:
+        """Add the side constraints to a model."""
         self.model = tree
-        can_separate = Ability.SEPARATION in solver.abilities
         if self.side.constraints:
-            self.side.add_to(tree, self.problem, lazily=not form.is_compact)
-            if can_separate:
+            self.side.add_to(tree, self.problem, lazily=not is_compact)
+            if Ability.SEPARATION in solver.abilities:
                 tree.model.separators.append(ForbiddenTrees(tree, self.is_allowed))
-        if heuristic and Ability.INJECTION in solver.abilities:
-            check = self.is_allowed if self.side.constraints else None
-            tree.model.heuristic = RoundingHeuristic(tree, check, max_splits)
 
     def is_allowed(self, features: Mapping[int, int], labels: Mapping[int, int]) -> bool:
+        """Say whether a tree meets the constraints, given by its nodes under heap numbers."""
         return self.side.are_met(self._tree_of(features, labels), self.problem)
 
     def _tree_of(self, features: Mapping[int, int], labels: Mapping[int, int]) -> Tree:
@@ -276,38 +260,61 @@ class _Search:
         assert self.model is not None
         return self._tree_of(*self.model.decode(x)).pruned(self.problem)
 
-    def point(self, tree: Tree) -> Point:
-        """Return the point of a tree without splits."""
-        assert self.model is not None
-        return self.model.encode(tree)
-
     def objective(self, tree: Tree) -> Exact:
+        """Return the exact objective of a tree."""
         return self.metric.evaluate(tree, self.problem) - self.split_penalty * tree.splits
 
-    def better(self, start: Tree | None, result: MipResult) -> Tree | None:
-        """Return the better one of the start and what the solver found."""
-        if result.x is None:
-            return start
-        found = self.tree(result.x)
-        if not self.side.are_met(found, self.problem):
-            if start is None:
-                missed = [
-                    c.name for c in self.side.constraints if not c.is_met(found, self.problem)
-                ]
-                raise BackendError(
-                    f"the solver's tree misses {', '.join(missed)} by a rounding error; "
-                    "a backend that can separate cuts checks this exactly"
-                )
-            return start
-        trees = [found] if start is None else [found, start]
-        return max(trees, key=lambda tree: (self.objective(tree), -tree.splits))
+    def best(self, x: Point | None) -> Tree | None:
+        """Return the better one of the start and the tree of a point, if that is allowed."""
+        trees = [] if self.start is None else [self.start]
+        if x is not None:
+            found = self.tree(x)
+            if self.side.are_met(found, self.problem):
+                trees.append(found)
+        return max(trees, key=lambda tree: (self.objective(tree), -tree.splits), default=None)
+
+    def bound(self, solver_bound: float) -> Exact:
+        """Return what the solver's bound proves."""
+        return proven_bound(self.lattice, solver_bound * self.scale)
+
+    def reporter(self, callback: Callback, started: float) -> MipCallback:
+        """Return a callback for solvers that tells the user's callback."""
+
+        def tell(progress: MipProgress) -> bool:
+            tree, bound = self.best(progress.x), self.bound(progress.bound)
+            objective = None if tree is None else self.objective(tree)
+            if objective is not None:
+                bound = max(bound, objective)
+            elapsed = time.perf_counter() - started
+            return bool(callback(Progress(elapsed, objective, bound, progress.nodes)))
+
+        return tell
+
+    def judge(self, result: MipResult, solver: str) -> tuple[Tree | None, Exact]:
+        """Return the best tree and the proven bound, or raise an error if they contradict."""
+        best, bound = self.best(result.x), self.bound(result.bound)
+        if best is not None and (self.objective(best) > bound or result.is_infeasible):
+            claim = "infeasible" if result.is_infeasible else f"bounded by {float(bound)}"
+            raise BackendError(
+                f"{solver} claims that the model is {claim}, but there is a tree with the "
+                f"objective {float(self.objective(best))}"
+            )
+        if best is None and result.x is not None:
+            tree = self.tree(result.x)
+            missed = [c.name for c in self.side.constraints if not c.is_met(tree, self.problem)]
+            raise BackendError(
+                f"the tree of {solver} misses {', '.join(missed)} by a rounding error; "
+                "a backend that can separate cuts checks this exactly"
+            )
+        if best is None and result.limit is Limit.NONE and not result.is_infeasible:
+            raise BackendError(f"{solver} found no tree, nor that there is none")
+        return best, bound
 
 
-def _instances(
-    problem: Problem, lattice: Lattice, side: SideConstraints, scale: float, *, is_merged: bool
-) -> Instances:
+def _instances(question: _Question, *, is_merged: bool) -> Instances:
     """Return the pairs of row and label that earn something or matter for a constraint."""
-    gains = (lattice.gains * lattice.factor).astype(np.float64) / scale
+    problem, lattice, side = question.problem, question.lattice, question.side
+    gains = (lattice.gains * lattice.factor).astype(np.float64) / question.scale
     needed = np.asarray(lattice.gains > 0, dtype=bool)
     for requirement in side.requirements:
         needed = needed | np.asarray(requirement.gains > 0, dtype=bool)

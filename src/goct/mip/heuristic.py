@@ -102,6 +102,6 @@ class RoundingHeuristic(Heuristic):
 
 
 def _purity(gains: NDArray[np.float64]) -> NDArray[np.float64]:
-    total = gains.sum(axis=1)
+    total: NDArray[np.float64] = gains.sum(axis=1)
     squares: NDArray[np.float64] = (gains**2).sum(axis=1)
-    return np.divide(squares, total, out=np.zeros_like(total), where=total > 0)
+    return squares / np.where(total > 0, total, 1.0)

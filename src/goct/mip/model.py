@@ -58,7 +58,7 @@ class Rows:
     def activity(self, x: Point) -> Point:
         """Return the left-hand side of every row at a point."""
         terms = self.coefficient * x[self.column]
-        return np.bincount(self.row, weights=terms, minlength=len(self))
+        return np.bincount(self.row, weights=terms, minlength=len(self)).astype(np.float64)
 
     def violation(self, x: Point) -> Point:
         """Return by how much a point violates each row; negative where there is slack."""

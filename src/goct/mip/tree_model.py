@@ -173,7 +173,7 @@ class TreeModel:
             for n in self.topology.nodes[1:]:
                 side = n % 2
                 reach = self.model.add_variables(f"r_{n}", (len(X),), integer=False)
-                row, feature = np.nonzero(side == X)
+                row, feature = np.nonzero(np.equal(X, side))
                 terms: list[Term] = [(rows, reach, 1.0), (row, self.b[n // 2 - 1, feature], -1.0)]
                 self.model.add_rows(f"reach_by_branch_{n}", len(X), terms, upper=0)
                 if n > 3:

@@ -11,8 +11,10 @@ from typing import Any
 import numpy as np
 import pyscipopt
 from numpy.typing import NDArray
-from pyscipopt import SCIP_HEURTIMING, SCIP_RESULT, quicksum
+from pyscipopt import quicksum
 from pyscipopt.scip import PY_SCIP_EVENTTYPE as EVENT
+from pyscipopt.scip import PY_SCIP_HEURTIMING as SCIP_HEURTIMING
+from pyscipopt.scip import PY_SCIP_RESULT as SCIP_RESULT
 
 from goct.mip.backends.base import (
     Ability,
