@@ -12,6 +12,8 @@ solver on one thread. Times and the limit are in CPU seconds, the building of th
 from __future__ import annotations
 
 import argparse
+import contextlib
+import io
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -87,7 +89,8 @@ def odtlearn_run(options: argparse.Namespace) -> Run:
         )
         start = time.process_time()
         try:
-            model.fit(X.astype(np.int64), y)
+            with contextlib.redirect_stdout(io.StringIO()):  # the solver's log
+                model.fit(X.astype(np.int64), y)
         except Exception as error:
             print(f"odtlearn on {name}, depth {depth}: {error}")
             return None

@@ -21,6 +21,7 @@ from goct.metrics import (
     F1,
     MCC,
     Accuracy,
+    ClassCost,
     CohenKappa,
     CostMatrix,
     FalsePositives,
@@ -33,6 +34,7 @@ from goct.metrics import (
     TrueNegatives,
     TruePositives,
 )
+from goct.mip import FORMULATIONS
 from goct.mip.backends.base import BackendError, MipResult
 from goct.mip.engine import BACKENDS
 from goct.tree import Leaf, Node, Split
@@ -286,6 +288,28 @@ def test_large_weights_stay_exact() -> None:
         solution = solve(problem, "specificity", 1, constraints=constraints, engine="mip")
         assert (solution.tree is not None) == expected
         assert solution.status is not Status.FEASIBLE or solution.limit is Limit.NONE
+
+
+@pytest.mark.parametrize("formulation", FORMULATIONS)
+def test_a_metric_that_pays_nothing(formulation) -> None:
+    problem = Problem.from_arrays([[0, 1], [1, 1], [1, 0], [0, 0]], [0, 1, 1, 0])
+    options = {"engine": "mip", "formulation": formulation}
+    assert solve(problem, ClassCost(0, 0), 2, **options).status is Status.OPTIMAL
+    constraints = [Recall() >= 1, Precision() >= 1]
+    solution = solve(problem, ClassCost(0, 0), 1, constraints=constraints, **options)
+    assert solution.status is Status.OPTIMAL
+    assert solution.tree.features == (0,)
+
+
+def test_no_feature_is_left() -> None:
+    problem, _, y = twin_problem(0)
+    forbidden = ForbidFeatures(*problem.feature_names)
+    solution = solve(problem, "accuracy", 2, constraints=forbidden, engine="mip")
+    assert solution.status is Status.OPTIMAL
+    assert solution.value == Fraction(int(np.bincount(y).max()), len(y))
+    constraints = [forbidden, Recall() >= 0.5, Specificity() >= 0.5]
+    solution = solve(problem, "accuracy", 2, constraints=constraints, engine="mip")
+    assert solution.status is Status.INFEASIBLE
 
 
 def test_more_than_two_classes() -> None:
