@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from goct import Problem, Status, solve
-from goct.constraints import MetricConstraint, check_constraints, get_constraint
+from goct.constraints import MaxFeatures, MetricConstraint, check_constraints, get_constraint
 from goct.metrics import F1, FalsePositives, Precision, Recall
 from goct.tree import Leaf, Split, Tree
 
@@ -58,6 +58,19 @@ def test_text_is_read(text, expected) -> None:
 def test_errors_say_what_is_wrong(wrong, error, message) -> None:
     with pytest.raises(error, match=message):
         check_constraints(wrong, PROBLEM)
+
+
+def test_the_engine_follows_from_them() -> None:
+    for constraints, engine in [
+        (["recall >= 0.5"], "search"),
+        (["predicted_positives <= 2"], "mip"),
+        ([MaxFeatures(1)], "mip"),
+    ]:
+        solution = solve(PROBLEM, "recall", 1, constraints=constraints)
+        assert solution.stats["engine"] == engine
+        assert solution.value == 1
+    with pytest.raises(ValueError, match="not 'at most 1 different features'"):
+        solve(PROBLEM, "f1", 1, constraints=[MaxFeatures(1)])
 
 
 def test_python_cannot_chain_them() -> None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
+from goct._validation import check_count, plain
 from goct.exact import as_fraction
 from goct.metrics.metric import Metric
 from goct.metrics.registry import get_metric
@@ -95,6 +96,229 @@ class MetricConstraint(Constraint):
         raise TypeError(
             f"the constraint {self.name!r} has no truth value; give two bounds as two constraints"
         )
+
+
+Feature: TypeAlias = str | int
+"""A column of the data, by name or by number."""
+
+
+@dataclass(frozen=True, repr=False)
+class ForbidFeatures(Constraint):
+    """The tree must not use some features. A copy of a forbidden column is another column.
+
+    Parameters
+    ----------
+    features
+        The names or numbers of columns.
+    """
+
+    features: tuple[Feature, ...]
+
+    def __init__(self, *features: Feature | Iterable[Feature]) -> None:
+        object.__setattr__(self, "features", _read_features(features))
+
+    @property
+    def name(self) -> str:
+        """The condition in words."""
+        return f"no split on {_listed(self.features)}"
+
+    def indices(self, problem: Problem) -> frozenset[int]:
+        """Return the numbers of the columns."""
+        return frozenset(_index(feature, problem) for feature in self.features)
+
+    def is_met(self, tree: Tree, problem: Problem) -> bool:
+        """Say whether a tree has no split on these features."""
+        return self.indices(problem).isdisjoint(tree.features)
+
+    def check(self, problem: Problem) -> None:
+        """Raise a `ValueError` if a feature is unknown."""
+        self.indices(problem)
+
+
+@dataclass(frozen=True, repr=False)
+class RequireFeatures(Constraint):
+    """The tree must use some features, each in a split that makes a difference.
+
+    Splits that all rows pass on the same side, and those between equal leaves,
+    do not count, see :meth:`goct.Tree.pruned`.
+
+    Parameters
+    ----------
+    features
+        The names or numbers of columns.
+    """
+
+    features: tuple[Feature, ...]
+
+    def __init__(self, *features: Feature | Iterable[Feature]) -> None:
+        object.__setattr__(self, "features", _read_features(features))
+
+    @property
+    def name(self) -> str:
+        """The condition in words."""
+        return f"a split on {_listed(self.features)}"
+
+    def indices(self, problem: Problem) -> frozenset[int]:
+        """Return the numbers of the columns."""
+        return frozenset(_index(feature, problem) for feature in self.features)
+
+    def is_met(self, tree: Tree, problem: Problem) -> bool:
+        """Say whether a tree, without idle splits, splits on all these features."""
+        return self.indices(problem) <= set(tree.pruned(problem).features)
+
+    def check(self, problem: Problem) -> None:
+        """Raise a `ValueError` if a feature is unknown."""
+        self.indices(problem)
+
+
+@dataclass(frozen=True, repr=False)
+class MaxFeatures(Constraint):
+    """The tree uses at most so many different features.
+
+    Parameters
+    ----------
+    number
+        The largest number.
+    """
+
+    number: int
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "number", check_count(self.number, "the number of features"))
+
+    @property
+    def name(self) -> str:
+        """The condition in words."""
+        return f"at most {self.number} different features"
+
+    def is_met(self, tree: Tree, problem: Problem) -> bool:
+        """Say whether a tree uses so few features."""
+        return len(tree.features) <= self.number
+
+    def check(self, problem: Problem) -> None:
+        """Accept every problem."""
+
+
+@dataclass(frozen=True, repr=False)
+class FeatureBudget(Constraint):
+    """The features that a tree uses cost no more than a budget, each paid for once.
+
+    Parameters
+    ----------
+    costs
+        The cost of each feature, not negative, under names or numbers of
+        columns. Those that are not named cost nothing.
+    budget
+        What the features of a tree may cost together.
+    """
+
+    costs: Mapping[Feature, Any]
+    budget: Any
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.costs, Mapping):
+            raise TypeError(f"costs must map features to numbers, got {self.costs!r}")
+        costs = {
+            _read_feature(feature): as_fraction(cost, f"the cost of {feature!r}")
+            for feature, cost in self.costs.items()
+        }
+        for feature, cost in costs.items():
+            if cost < 0:
+                raise ValueError(f"the cost of {feature!r} is negative: {cost}")
+        object.__setattr__(self, "costs", costs)
+        object.__setattr__(self, "budget", as_fraction(self.budget, "the budget"))
+
+    def __hash__(self) -> int:
+        return hash((frozenset(self.costs.items()), self.budget))
+
+    @property
+    def name(self) -> str:
+        """The condition in words."""
+        return f"features for at most {float(self.budget):g}"
+
+    def prices(self, problem: Problem) -> dict[int, Fraction]:
+        """Return the cost of each column that has one."""
+        prices: dict[int, Fraction] = {}
+        for feature, cost in self.costs.items():
+            index = _index(feature, problem)
+            if index in prices:
+                raise ValueError(f"the feature {problem.feature_names[index]!r} has two costs")
+            prices[index] = cost
+        return prices
+
+    def is_met(self, tree: Tree, problem: Problem) -> bool:
+        """Say, exactly, whether the features of a tree fit the budget."""
+        prices = self.prices(problem)
+        return bool(sum(prices.get(feature, 0) for feature in tree.features) <= self.budget)
+
+    def check(self, problem: Problem) -> None:
+        """Raise a `ValueError` if a feature is unknown or named twice."""
+        self.prices(problem)
+
+
+@dataclass(frozen=True, repr=False)
+class MinLeafWeight(Constraint):
+    """Every leaf receives samples of at least some weight.
+
+    Parameters
+    ----------
+    weight
+        The least weight; without sample weights, the number of samples.
+    """
+
+    weight: Any
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "weight", as_fraction(self.weight, "the weight of a leaf"))
+
+    @property
+    def name(self) -> str:
+        """The condition in words."""
+        return f"leaves of weight {float(self.weight):g} at least"
+
+    def is_met(self, tree: Tree, problem: Problem) -> bool:
+        """Say, exactly, whether every leaf of a tree is so heavy."""
+        totals = problem.counts.sum(axis=1)
+        return all(
+            problem.weight(int(totals[rows].sum())) >= self.weight
+            for _, _, rows in tree._leaf_rows(problem)
+        )
+
+    def check(self, problem: Problem) -> None:
+        """Accept every problem."""
+
+
+def _read_feature(feature: Any) -> Feature:
+    feature = plain(feature)
+    if not isinstance(feature, str | int) or isinstance(feature, bool):
+        raise TypeError(f"a feature must be a name or a number, got {feature!r}")
+    return feature
+
+
+def _read_features(features: tuple[Any, ...]) -> tuple[Feature, ...]:
+    flat: list[Any] = []
+    for item in features:
+        flat += [item] if isinstance(item, str) or not isinstance(item, Iterable) else [*item]
+    return tuple(_read_feature(feature) for feature in flat)
+
+
+def _index(feature: Feature, problem: Problem) -> int:
+    """Return the number of a column, or raise an error that names it."""
+    if isinstance(feature, str):
+        if feature not in problem.feature_names:
+            raise ValueError(
+                f"unknown feature {feature!r}; the features are "
+                f"{', '.join(map(repr, problem.feature_names[:8]))}"
+                + (", ..." if problem.n_features > 8 else "")
+            )
+        return problem.feature_names.index(feature)
+    if not 0 <= feature < problem.n_features:
+        raise ValueError(f"unknown feature {feature}; there are {problem.n_features} columns")
+    return feature
+
+
+def _listed(features: tuple[Feature, ...]) -> str:
+    return ", ".join(map(str, features)) or "nothing"
 
 
 def get_constraint(constraint: Any) -> Constraint:

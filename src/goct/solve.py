@@ -14,7 +14,7 @@ import numpy as np
 from goct._validation import check_choice, check_count
 from goct.constraints import Constraint, check_constraints
 from goct.exact import Exact, as_fraction
-from goct.metrics import Metric, get_metric
+from goct.metrics import LinearMetric, Metric, get_metric
 from goct.one_vs_rest import against_rest, name_the_rest
 from goct.problem import Problem
 from goct.solution import Callback, Limits, Solution
@@ -62,7 +62,8 @@ def solve(
         text "recall >= 0.9", see :mod:`goct.constraints`. If no tree meets
         them, the solution has no tree and the status INFEASIBLE.
     engine
-        "search", "mip", or "auto" to let goct choose.
+        "search", "mip", or "auto": the search engine, unless there are
+        constraints that only the MIP engine can handle.
     time_limit
         Seconds after which the best tree so far is returned, with the bound
         that is proven by then.
@@ -112,17 +113,11 @@ def solve(
     if callback is not None and not callable(callback):
         raise TypeError(f"callback must be callable, got {callback!r}")
 
-    run: Callable[..., Solution]
-    if engine == "auto":
-        engine = "search"
-    if engine == "mip":
-        from goct.mip import solve_mip as run  # loads the solver, which takes a moment
-    else:
-        from goct.search import solve_search as run
-    _check_options(options, run)
     original = problem
     if problem.n_classes > 2 and metric.is_binary:
         problem = against_rest(problem)
+    run = _engine(engine, problem, metric, conditions)
+    _check_options(options, run)
     constant = best_constant(problem, metric, conditions)
     if max_depth == 0 or max_splits == 0 or problem.X.shape[1] == 0 or problem.n_classes == 1:
         solution = Solution.of_tree(
@@ -154,6 +149,21 @@ def solve(
         return solution
     tree = None if solution.tree is None else name_the_rest(solution.tree, original)
     return replace(solution, tree=tree, problem=original)
+
+
+def _engine(
+    name: str, problem: Problem, metric: Metric, constraints: tuple[Constraint, ...]
+) -> Callable[..., Solution]:
+    """Return an engine; "auto" is the search engine, unless only the MIP engine can do it."""
+    from goct.search.engine import refusal, solve_search
+
+    if name == "auto" and refusal(problem, metric, constraints) is not None:
+        name = "mip" if isinstance(metric, LinearMetric) else "search"
+    if name == "mip":
+        from goct.mip import solve_mip  # loads the solver, which takes a moment
+
+        return solve_mip
+    return solve_search
 
 
 def best_constant(

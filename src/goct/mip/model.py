@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
@@ -9,11 +10,14 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-Term: TypeAlias = tuple[ArrayLike, ArrayLike, float]
-"""Rows and columns, broadcast against each other, and the coefficient in these places."""
+Point: TypeAlias = NDArray[np.float64]
+"""A value for every variable."""
+
+Term: TypeAlias = tuple[ArrayLike, ArrayLike, ArrayLike]
+"""Rows, columns and the coefficients in these places, broadcast against each other."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Rows:
     """A family of linear rows ``lower <= A x <= upper``, A in coordinate form."""
 
@@ -23,6 +27,96 @@ class Rows:
     coefficient: NDArray[np.float64]
     lower: NDArray[np.float64]
     upper: NDArray[np.float64]
+
+    @classmethod
+    def of_terms(
+        cls,
+        name: str,
+        n_rows: int,
+        terms: Sequence[Term],
+        *,
+        lower: ArrayLike = -np.inf,
+        upper: ArrayLike = np.inf,
+    ) -> Rows:
+        """Build rows from the terms of their left-hand sides; equal places add up."""
+        parts = [np.broadcast_arrays(*term) for term in terms]
+        row, column, coefficient = (
+            np.concatenate([part[k].ravel() for part in parts]) for k in range(3)
+        )
+        return cls(
+            name=name,
+            row=row.astype(np.intp),
+            column=column.astype(np.intp),
+            coefficient=coefficient.astype(np.float64),
+            lower=np.broadcast_to(np.asarray(lower, dtype=np.float64), n_rows).copy(),
+            upper=np.broadcast_to(np.asarray(upper, dtype=np.float64), n_rows).copy(),
+        )
+
+    def __len__(self) -> int:
+        return len(self.lower)
+
+    def activity(self, x: Point) -> Point:
+        """Return the left-hand side of every row at a point."""
+        terms = self.coefficient * x[self.column]
+        return np.bincount(self.row, weights=terms, minlength=len(self)).astype(np.float64)
+
+    def violation(self, x: Point) -> Point:
+        """Return by how much a point violates each row; negative where there is slack."""
+        activity = self.activity(x)
+        return np.maximum(self.lower - activity, activity - self.upper)
+
+    def compressed(self) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]:
+        """Return A by rows: where each row starts, the columns and the coefficients.
+
+        No column occurs twice in a row, and no coefficient is zero.
+        """
+        width = int(self.column.max(initial=0)) + 1
+        place, group = np.unique(self.row * width + self.column, return_inverse=True)
+        coefficient = np.bincount(group, weights=self.coefficient, minlength=len(place))
+        place, coefficient = place[coefficient != 0], coefficient[coefficient != 0]
+        start = np.searchsorted(place, np.arange(len(self) + 1) * width)
+        return start, place % width, coefficient
+
+
+class Separator(ABC):
+    """A family of rows too large to write down; those that a point violates are found on demand.
+
+    Attributes
+    ----------
+    name
+        A name for the rows.
+    is_lazy
+        Whether the model is incomplete without these rows. If not, they only
+        make its relaxation tighter.
+    """
+
+    name: str
+    is_lazy: bool
+
+    @abstractmethod
+    def separate(self, x: Point, *, is_integral: bool) -> Rows | None:
+        """Return rows of the family that a point violates, or None.
+
+        Parameters
+        ----------
+        x
+            The point.
+        is_integral
+            Whether the integer variables have integral values. Then a lazy
+            family must find a row if the point violates one.
+        """
+
+    def allows(self, x: Point) -> bool:
+        """Say whether a point with integral values violates no row of a lazy family."""
+        return self.separate(x, is_integral=True) is None
+
+
+class Heuristic(ABC):
+    """Makes solutions from points that are none."""
+
+    @abstractmethod
+    def propose(self, x: Point) -> Point | None:
+        """Return a feasible solution near a point, or None."""
 
 
 @dataclass
@@ -40,6 +134,10 @@ class MipModel:
         One entry per variable.
     rows
         The families of rows.
+    separators
+        The families of rows that are found on demand.
+    heuristic
+        Makes solutions; None if there is none.
     """
 
     families: dict[str, NDArray[np.intp]] = field(default_factory=dict)
@@ -48,6 +146,8 @@ class MipModel:
     is_integer: NDArray[np.bool_] = field(default_factory=lambda: np.empty(0, dtype=bool))
     objective: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
     rows: list[Rows] = field(default_factory=list)
+    separators: list[Separator] = field(default_factory=list)
+    heuristic: Heuristic | None = None
 
     @property
     def n_variables(self) -> int:
@@ -56,18 +156,19 @@ class MipModel:
 
     @property
     def n_rows(self) -> int:
-        """The number of rows."""
-        return sum(len(rows.lower) for rows in self.rows)
+        """The number of rows that are written down."""
+        return sum(map(len, self.rows))
 
-    def violation(self, x: NDArray[np.float64]) -> float:
+    @property
+    def is_lazy(self) -> bool:
+        """Whether the model is incomplete without its separators."""
+        return any(separator.is_lazy for separator in self.separators)
+
+    def violation(self, x: Point) -> float:
         """Return by how much a point violates a bound or a row at most; 0 if it is feasible."""
         worst = max((self.lower - x).max(initial=0.0), (x - self.upper).max(initial=0.0))
         worst = max(worst, np.abs(x - np.rint(x))[self.is_integer].max(initial=0.0))
-        for rows in self.rows:
-            terms = rows.coefficient * x[rows.column]
-            activity = np.bincount(rows.row, weights=terms, minlength=len(rows.lower))
-            worst = max(worst, (rows.lower - activity).max(), (activity - rows.upper).max())
-        return float(worst)
+        return float(max(worst, *(rows.violation(x).max(initial=0.0) for rows in self.rows), 0.0))
 
     def add_variables(
         self,
@@ -96,8 +197,8 @@ class MipModel:
         n_rows: int,
         terms: Sequence[Term],
         *,
-        lower: float = -np.inf,
-        upper: float = np.inf,
+        lower: ArrayLike = -np.inf,
+        upper: ArrayLike = np.inf,
     ) -> None:
         """Add a family of rows.
 
@@ -110,18 +211,6 @@ class MipModel:
         terms
             The left-hand side.
         lower, upper
-            The bounds of every row.
+            The bounds of the rows: one number for all, or one for each.
         """
-        parts = [np.broadcast_arrays(row, column) for row, column, _ in terms]
-        self.rows.append(
-            Rows(
-                name=name,
-                row=np.concatenate([row.ravel() for row, _ in parts]).astype(np.intp),
-                column=np.concatenate([column.ravel() for _, column in parts]).astype(np.intp),
-                coefficient=np.concatenate(
-                    [np.full(row.size, c) for (row, _), (_, _, c) in zip(parts, terms, strict=True)]
-                ),
-                lower=np.full(n_rows, float(lower)),
-                upper=np.full(n_rows, float(upper)),
-            )
-        )
+        self.rows.append(Rows.of_terms(name, n_rows, terms, lower=lower, upper=upper))

@@ -23,34 +23,36 @@ def can_maximise(metric: Metric) -> bool:
     return isinstance(metric, LinearMetric) or metric.is_monotone
 
 
-def _check(
-    problem: Problem, metric: Metric, constraints: tuple[Constraint, ...], limits: Limits
-) -> None:
-    """Refuse what the search engine cannot do, and say who can."""
+def refusal(problem: Problem, metric: Metric, constraints: tuple[Constraint, ...]) -> str | None:
+    """Say why the search engine cannot answer a question, and who can; None if it can."""
     if not can_maximise(metric):
-        raise ValueError(
+        return (
             f"the search engine cannot maximise {metric.name!r}: it is not known to be monotone, "
             "that is, never to fall when TP or TN rises; if it is, declare it so, and if it is "
             "not, it is a case for engine='mip'"
         )
-    if limits.nodes is not None:
-        raise ValueError("the search engine takes no node_limit; use time_limit, or engine='mip'")
     for constraint in constraints:
-        if not isinstance(constraint, MetricConstraint) or not constraint.is_monotone:
-            raise ValueError(
+        if not isinstance(constraint, MetricConstraint):
+            return (
+                f"the search engine handles constraints on metrics, not {constraint.name!r}; "
+                "use engine='mip'"
+            )
+        if not constraint.is_monotone:
+            return (
                 f"the search engine cannot handle the constraint {constraint.name!r}: a tree that "
                 "meets it may no longer do so when it makes fewer errors; use engine='mip'"
             )
         if problem.n_classes != 2:
-            raise ValueError(
+            return (
                 f"the search engine handles the constraint {constraint.name!r} for two classes "
                 "only; use engine='mip'"
             )
     if constraints and not _has_plane(problem, metric):
-        raise ValueError(
+        return (
             f"the search engine cannot maximise {metric.name!r} under constraints, only monotone "
             "metrics of two classes; use engine='mip'"
         )
+    return None
 
 
 def _has_plane(problem: Problem, metric: Metric) -> bool:
@@ -108,7 +110,10 @@ def solve_search(
         Switches techniques of the search off, see :class:`LinearOracle`.
     """
     started = time.perf_counter()
-    _check(problem, metric, constraints, limits)
+    if (why := refusal(problem, metric, constraints)) is not None:
+        raise ValueError(why)
+    if limits.nodes is not None:
+        raise ValueError("the search engine takes no node_limit; use time_limit, or engine='mip'")
     size = Size(max_depth, max_splits)
     run = Run(
         problem,

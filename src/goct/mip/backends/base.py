@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import importlib.util
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeAlias
+from enum import Enum
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +18,43 @@ from goct.solution import Limit, Limits
 
 class BackendError(RuntimeError):
     """A solver failed; its result must not be used."""
+
+
+class Ability(Enum):
+    """What a solver may be able to do beyond running a model that is written down."""
+
+    SEPARATION = "cuts that are found on demand"
+    INJECTION = "solutions that are found on the way"
+    THREADS = "several threads"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a solver runs.
+
+    Attributes
+    ----------
+    limits
+        What it may spend; building its copy of the model counts.
+    gap
+        It may stop when bound and objective differ by no more, in units of the
+        model's objective.
+    seed
+        Shifts its random seeds.
+    threads
+        The number of threads.
+    max_rounds
+        How often cuts are separated at each node but the root.
+    log
+        Whether it prints its log.
+    """
+
+    limits: Limits = field(default_factory=Limits)
+    gap: float = 0.0
+    seed: int | None = None
+    threads: int = 1
+    max_rounds: int = 1
+    log: bool = False
 
 
 @dataclass(frozen=True)
@@ -56,17 +96,67 @@ class MipResult:
     stats: dict[str, Any] = field(default_factory=dict)
 
 
-class Backend(Protocol):
-    """Runs a model on a solver."""
+class Backend(ABC):
+    """Runs a model on a solver.
 
-    def __call__(
+    Attributes
+    ----------
+    name
+        The solver.
+    module
+        The Python package that it comes with.
+    extra
+        The extra of goct that installs it; None if it always is installed.
+    abilities
+        What it can do.
+    """
+
+    name: str
+    module: str
+    extra: str | None = None
+    abilities: frozenset[Ability] = frozenset()
+
+    @property
+    def is_available(self) -> bool:
+        """Whether the solver is installed."""
+        return importlib.util.find_spec(self.module) is not None
+
+    @abstractmethod
+    def run(
         self,
         model: MipModel,
+        settings: Settings,
         *,
-        limits: Limits,
         start: NDArray[np.float64] | None = None,
-        seed: int | None = None,
-        log: bool = False,
         callback: MipCallback | None = None,
     ) -> MipResult:
-        """Maximise the model's objective."""
+        """Maximise the model's objective.
+
+        Parameters
+        ----------
+        model
+            The model.
+        settings
+            How to run.
+        start
+            A feasible solution to start from.
+        callback
+            Is told the progress, some ten times a second at most.
+
+        Raises
+        ------
+        BackendError
+            If the solver fails.
+        """
+
+
+FEASIBILITY_TOLERANCE = 1e-6
+
+
+def check_start(model: MipModel, start: NDArray[np.float64]) -> None:
+    """Raise a `BackendError` if a start solution is not feasible."""
+    if (violation := model.violation(start)) > FEASIBILITY_TOLERANCE:
+        raise BackendError(f"the start solution violates the model by {violation:g}")
+    for separator in model.separators:
+        if separator.is_lazy and not separator.allows(start):
+            raise BackendError(f"the start solution violates a {separator.name} cut")

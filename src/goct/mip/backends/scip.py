@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 import numpy as np
@@ -12,10 +13,21 @@ import pyscipopt
 from numpy.typing import NDArray
 from pyscipopt import quicksum
 from pyscipopt.scip import PY_SCIP_EVENTTYPE as EVENT
+from pyscipopt.scip import PY_SCIP_HEURTIMING as SCIP_HEURTIMING
+from pyscipopt.scip import PY_SCIP_RESULT as SCIP_RESULT
 
-from goct.mip.backends.base import BackendError, MipCallback, MipProgress, MipResult
-from goct.mip.model import MipModel
-from goct.solution import Limit, Limits
+from goct.mip.backends.base import (
+    Ability,
+    Backend,
+    BackendError,
+    MipCallback,
+    MipProgress,
+    MipResult,
+    Settings,
+    check_start,
+)
+from goct.mip.model import Heuristic, MipModel, Rows, Separator
+from goct.solution import Limit
 
 _LIMITS = {
     "timelimit": Limit.TIME,
@@ -27,91 +39,117 @@ _LIMITS = {
     "terminate": Limit.INTERRUPTED,
 }
 _SECONDS_BETWEEN_LOOKS = 0.1
-_FEASIBILITY_TOLERANCE = 1e-6
 _GRACE = 0.1  # seconds
 _BETWEEN_LOOKS = 4096  # variables
 _EVENTS = (EVENT.BESTSOLFOUND, EVENT.NODESOLVED, EVENT.LPSOLVED)
+_HEURISTIC_EVERY = 10  # nodes, after the first ones
+_MOST_CANDIDATES = 10
+
+# SCIP assumes that it sees all rows. Where some come later, each of these lets it remove solutions
+# that are optimal, without a warning.
+SAFE_WITH_SEPARATION = {
+    "misc/usesymmetry": 0,
+    "misc/allowstrongdualreds": False,
+    "misc/allowweakdualreds": False,
+}
 
 
-def run(
-    model: MipModel,
-    *,
-    limits: Limits,
-    start: NDArray[np.float64] | None = None,
-    seed: int | None = None,
-    log: bool = False,
-    callback: MipCallback | None = None,
-) -> MipResult:
-    """Maximise the model's objective with SCIP.
+# What general cuts and sub-MIPs gain here does not pay for their time: neither knows the rows that
+# are found on demand. Without them, depth 2 is proven about twice as fast.
+_IDLE_WITH_SEPARATION = (
+    *(f"separating/{name}/freq" for name in ("aggregation", "clique", "gomory", "zerohalf")),
+    *(f"separating/{name}/freq" for name in ("impliedbounds", "mcf", "rlt", "disjunctive")),
+    *(f"heuristics/{name}/freq" for name in ("alns", "crossover", "rens", "rins", "feaspump")),
+    *(f"heuristics/{name}/freq" for name in ("clique", "locks")),
+)
 
-    Parameters
-    ----------
-    model
-        The model.
-    limits
-        What SCIP may spend; building its copy of the model counts.
-    start
-        A feasible solution to start from.
-    seed
-        Shifts SCIP's random seeds.
-    log
-        Whether SCIP prints its log.
-    callback
-        Is told the progress ten times a second.
 
-    Raises
-    ------
-    BackendError
-        If SCIP fails.
+class Scip(Backend):
+    """SCIP, through PySCIPOpt: the default.
+
+    Rows that are found on demand are a constraint handler, which locks all
+    variables in both directions, so that presolving does not take the model
+    without them for the whole.
     """
-    started = time.perf_counter()
-    scip = pyscipopt.Model()
-    if not log:
-        scip.hideOutput()
-    deadline = np.inf if limits.time is None else started + limits.time
-    variables = _copy(model, scip, deadline)
-    if variables is None:
-        return MipResult(None, np.inf, Limit.TIME)
-    scip.setParam("limits/gap", 0.0)
-    scip.setParam("limits/absgap", 0.0)
-    if seed is not None:
-        scip.setParam("randomization/randomseedshift", seed)
-    if limits.nodes is not None:
-        scip.setParam("limits/totalnodes", min(limits.nodes, 2**62))
-    if start is not None:
-        if (violation := model.violation(start)) > _FEASIBILITY_TOLERANCE:
-            raise BackendError(f"the start solution violates the model by {violation:g}")
-        _add_start(scip, variables, start)
-    watcher = _Watcher(variables)
-    scip.includeEventhdlr(watcher, "goct_watcher", "remembers solution and bound")
-    scip.setParam("misc/catchctrlc", False)  # Python does, below
-    build_time = time.perf_counter() - started
-    if limits.time is not None:
-        scip.setParam("limits/time", max(limits.time - build_time, 1e-3))
 
-    run = _Run(scip)
-    limit = run.wait(
-        None if limits.time is None else limits.time - build_time,
-        None if callback is None else lambda: callback(watcher.seen),
-    )
-    stats = {"build_time": build_time, "solve_time": time.perf_counter() - started - build_time}
-    if not run.done.is_set():
-        # SCIP is inside an LP, which it does not interrupt: it ends in the background.
-        seen = watcher.seen
-        return MipResult(seen.x, seen.bound, limit, stats={"nodes": seen.nodes, **stats})
-    if run.error is not None:
-        raise BackendError(f"SCIP failed: {run.error}") from run.error
+    name = "SCIP"
+    module = "pyscipopt"
+    abilities = frozenset({Ability.SEPARATION, Ability.INJECTION})
 
-    status = scip.getStatus()
-    if status not in ("optimal", "infeasible", *_LIMITS):
-        raise BackendError(f"SCIP stopped with the status {status!r}")
-    return MipResult(
-        x=_values(scip, variables) if scip.getNSols() else None,
-        bound=_bound(scip),
-        limit=_LIMITS.get(status, Limit.NONE),
-        is_infeasible=status == "infeasible",
-        stats={"nodes": scip.getNTotalNodes(), "lp_iterations": scip.getNLPIterations(), **stats},
-    )
+    def run(
+        self,
+        model: MipModel,
+        settings: Settings,
+        *,
+        start: NDArray[np.float64] | None = None,
+        callback: MipCallback | None = None,
+    ) -> MipResult:
+        """Maximise the model's objective with SCIP."""
+        started = time.perf_counter()
+        limits = settings.limits
+        scip = pyscipopt.Model()
+        if not settings.log:
+            scip.hideOutput()
+        deadline = np.inf if limits.time is None else started + limits.time
+        variables = _copy(model, scip, deadline)
+        if variables is None:
+            return MipResult(None, np.inf, Limit.TIME)
+        scip.setParam("limits/gap", 0.0)
+        scip.setParam("limits/absgap", settings.gap)
+        if settings.seed is not None:
+            scip.setParam("randomization/randomseedshift", settings.seed)
+        if limits.nodes is not None:
+            scip.setParam("limits/totalnodes", min(limits.nodes, 2**62))
+        errors: list[BaseException] = []
+        handler = None
+        if model.separators:
+            handler = _Separation(variables, model.separators, settings.max_rounds, errors)
+            _include_separation(scip, handler)
+        if model.heuristic is not None:
+            finder = _TreeFinder(variables, model.heuristic, handler, errors)
+            _include_heuristic(scip, finder)
+        if start is not None:
+            check_start(model, start)
+            _add_start(scip, variables, start)
+        watcher = _Watcher(variables)
+        scip.includeEventhdlr(watcher, "goct_watcher", "remembers solution and bound")
+        scip.setParam("misc/catchctrlc", False)  # Python does, below
+        build_time = time.perf_counter() - started
+        if limits.time is not None:
+            scip.setParam("limits/time", max(limits.time - build_time, 1e-3))
+
+        run = _Run(scip)
+        limit = run.wait(
+            None if limits.time is None else limits.time - build_time,
+            None if callback is None else lambda: callback(watcher.seen),
+        )
+        stats = {"build_time": build_time, "solve_time": time.perf_counter() - started - build_time}
+        if handler is not None:
+            stats |= {f"{name}_cuts": count for name, count in handler.counts.items()}
+            stats["separation_time"] = handler.time
+        if errors:
+            raise errors[0]
+        if not run.done.is_set():
+            # SCIP is inside an LP, which it does not interrupt: it ends in the background.
+            seen = watcher.seen
+            return MipResult(seen.x, seen.bound, limit, stats={"nodes": seen.nodes, **stats})
+        if run.error is not None:
+            raise BackendError(f"SCIP failed: {run.error}") from run.error
+
+        status = scip.getStatus()
+        if status not in ("optimal", "infeasible", "gaplimit", *_LIMITS):
+            raise BackendError(f"SCIP stopped with the status {status!r}")
+        return MipResult(
+            x=_best(scip, variables) if scip.getNSols() else None,
+            bound=_bound(scip),
+            limit=_LIMITS.get(status, Limit.NONE),
+            is_infeasible=status == "infeasible",
+            stats={
+                "nodes": scip.getNTotalNodes(),
+                "lp_iterations": scip.getNLPIterations(),
+                **stats,
+            },
+        )
 
 
 class _Run(threading.Thread):
@@ -173,15 +211,12 @@ def _copy(model: MipModel, scip: pyscipopt.Model, deadline: float) -> list[Any] 
     for rows in model.rows:
         if time.perf_counter() > deadline:
             return None
-        order = np.argsort(rows.row, kind="stable")
-        ends = np.cumsum(np.bincount(rows.row, minlength=len(rows.lower))).tolist()
-        column = rows.column[order].tolist()
-        coefficient = rows.coefficient[order].tolist()
-        begin = 0
-        for i, end in enumerate(ends):
-            terms = zip(column[begin:end], coefficient[begin:end], strict=True)
-            expression = quicksum(a * variables[j] for j, a in terms)
-            lower, upper = float(rows.lower[i]), float(rows.upper[i])
+        start, column, coefficient = (part.tolist() for part in rows.compressed())
+        for i, (lower, upper) in enumerate(
+            zip(rows.lower.tolist(), rows.upper.tolist(), strict=True)
+        ):
+            terms = range(start[i], start[i + 1])
+            expression = quicksum(coefficient[t] * variables[column[t]] for t in terms)
             if lower == upper:
                 row = expression == upper
             elif np.isinf(lower):
@@ -191,21 +226,29 @@ def _copy(model: MipModel, scip: pyscipopt.Model, deadline: float) -> list[Any] 
             else:
                 row = lower <= (expression <= upper)
             scip.addCons(row, f"{rows.name}_{i}")
-            begin = end
     return variables
 
 
 def _add_start(scip: pyscipopt.Model, variables: list[Any], start: NDArray[np.float64]) -> None:
     solution = scip.createOrigSol()
-    for variable, value in zip(variables, start.tolist(), strict=True):
-        if value:
-            scip.setSolVal(solution, variable, value)
+    _set_values(scip, solution, variables, start)
     scip.addSol(solution)
 
 
-def _values(scip: pyscipopt.Model, variables: list[Any]) -> NDArray[np.float64]:
-    best = scip.getBestSol()
-    return np.array([scip.getSolVal(best, variable) for variable in variables])
+def _set_values(
+    scip: pyscipopt.Model, solution: Any, variables: list[Any], x: NDArray[np.float64]
+) -> None:
+    for j in np.flatnonzero(x).tolist():
+        scip.setSolVal(solution, variables[j], float(x[j]))
+
+
+def _values(scip: pyscipopt.Model, variables: list[Any], solution: Any) -> NDArray[np.float64]:
+    get = scip.getSolVal
+    return np.array([get(solution, variable) for variable in variables])
+
+
+def _best(scip: pyscipopt.Model, variables: list[Any]) -> NDArray[np.float64]:
+    return _values(scip, variables, scip.getBestSol())
 
 
 def _bound(scip: pyscipopt.Model) -> float:
@@ -231,5 +274,227 @@ class _Watcher(pyscipopt.Eventhdlr):
     def eventexec(self, event: Any) -> None:
         x = self.seen.x
         if event.getType() == EVENT.BESTSOLFOUND:
-            x = _values(self.model, self.variables)
+            x = _best(self.model, self.variables)
         self.seen = MipProgress(x, _bound(self.model), self.model.getNTotalNodes())
+
+
+def _guarded(otherwise: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Keep errors of callbacks, which SCIP would only call unspecified, and stop SCIP."""
+
+    def decorate(method: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(method)
+        def guarded(self: Any, *arguments: Any, **named: Any) -> Any:
+            try:
+                return method(self, *arguments, **named)
+            except BaseException as error:
+                self.errors.append(error)
+                self.model.interruptSolve()
+                return {"result": otherwise}
+
+        return guarded
+
+    return decorate
+
+
+def _include_separation(scip: pyscipopt.Model, handler: _Separation) -> None:
+    for name, value in SAFE_WITH_SEPARATION.items():
+        scip.setParam(name, value)
+    for name in _IDLE_WITH_SEPARATION:
+        scip.setParam(name, -1)
+    # After all other handlers, so that it sees integral points only.
+    scip.includeConshdlr(
+        handler,
+        "goct_separation",
+        "rows that are found on demand",
+        sepapriority=1_000_000,
+        enfopriority=-1_000_000,
+        chckpriority=-1_000_000,
+        sepafreq=1,
+        propfreq=-1,
+        eagerfreq=-1,
+        maxprerounds=0,
+        needscons=True,
+    )
+    scip.addPyCons(
+        scip.createCons(
+            handler,
+            "goct_separation",
+            initial=False,
+            separate=True,
+            enforce=True,
+            check=True,
+            propagate=False,
+        )
+    )
+
+
+class _Separation(pyscipopt.Conshdlr):
+    """Runs the separators at the relaxations of SCIP."""
+
+    def __init__(
+        self,
+        variables: list[Any],
+        separators: list[Separator],
+        max_rounds: int,
+        errors: list[BaseException],
+    ) -> None:
+        self.variables = variables
+        self.separators = separators
+        self.lazy = [separator for separator in separators if separator.is_lazy]
+        self.max_rounds = max_rounds
+        self.errors = errors
+        self.counts = {separator.name: 0 for separator in separators}
+        self.time = 0.0
+        self.candidates: list[NDArray[np.float64]] = []
+        self._node, self._rounds = -1, 0
+
+    def _separate(self, separators: list[Separator], is_integral: bool) -> dict[str, Any]:
+        started = time.perf_counter()
+        x = _values(self.model, self.variables, None)
+        result = SCIP_RESULT.FEASIBLE if is_integral else SCIP_RESULT.DIDNOTFIND
+        for separator in separators:
+            rows = separator.separate(x, is_integral=is_integral)
+            if rows is None:
+                continue
+            self.counts[separator.name] += len(rows)
+            if self._add(rows, force=is_integral):
+                result = SCIP_RESULT.CUTOFF
+                break
+            result = SCIP_RESULT.SEPARATED
+        if is_integral and result != SCIP_RESULT.FEASIBLE:
+            self._remember(x)
+        self.time += time.perf_counter() - started
+        return {"result": result}
+
+    def _add(self, rows: Rows, *, force: bool) -> bool:
+        """Add rows to the relaxation; returns whether that shows the node to be infeasible."""
+        scip = self.model
+        start, column, coefficient = (part.tolist() for part in rows.compressed())
+        infeasible = False
+        for i, (lower, upper) in enumerate(
+            zip(rows.lower.tolist(), rows.upper.tolist(), strict=True)
+        ):
+            # SCIP's own defaults are a left-hand side of 0 and a row for this node only.
+            row = scip.createEmptyRowUnspec(
+                rows.name,
+                lhs=None if np.isinf(lower) else lower,
+                rhs=None if np.isinf(upper) else upper,
+                local=False,
+            )
+            scip.cacheRowExtensions(row)
+            for t in range(start[i], start[i + 1]):
+                scip.addVarToRow(row, self.variables[column[t]], coefficient[t])
+            scip.flushRowExtensions(row)
+            infeasible |= bool(scip.addCut(row, forcecut=force))
+            scip.releaseRow(row)
+        return infeasible
+
+    def _remember(self, x: NDArray[np.float64]) -> None:
+        self.candidates = [*self.candidates[1 - _MOST_CANDIDATES :], x]
+
+    @_guarded(SCIP_RESULT.DIDNOTRUN)
+    def conssepalp(self, constraints: Any, nusefulconss: int) -> dict[str, Any]:
+        node = self.model.getCurrentNode().getNumber()
+        self._rounds = self._rounds + 1 if node == self._node else 1
+        self._node = node
+        if node != 1 and self._rounds > self.max_rounds:
+            return {"result": SCIP_RESULT.DIDNOTRUN}
+        return self._separate(self.separators, is_integral=False)
+
+    @_guarded(SCIP_RESULT.INFEASIBLE)
+    def consenfolp(
+        self, constraints: Any, nusefulconss: int, solinfeasible: bool
+    ) -> dict[str, Any]:
+        return self._separate(self.lazy, is_integral=True)
+
+    @_guarded(SCIP_RESULT.SOLVELP)
+    def consenfops(
+        self, constraints: Any, nusefulconss: int, solinfeasible: bool, objinfeasible: bool
+    ) -> dict[str, Any]:
+        x = _values(self.model, self.variables, None)
+        fine = all(separator.allows(x) for separator in self.lazy)
+        return {"result": SCIP_RESULT.FEASIBLE if fine else SCIP_RESULT.SOLVELP}
+
+    @_guarded(SCIP_RESULT.INFEASIBLE)
+    def conscheck(
+        self,
+        constraints: Any,
+        solution: Any,
+        checkintegrality: bool,
+        checklprows: bool,
+        printreason: bool,
+        completely: bool,
+        **_: Any,
+    ) -> dict[str, Any]:
+        x = _values(self.model, self.variables, solution)
+        fine = all(separator.allows(x) for separator in self.lazy)
+        if not fine:
+            self._remember(x)
+        return {"result": SCIP_RESULT.FEASIBLE if fine else SCIP_RESULT.INFEASIBLE}
+
+    def conslock(
+        self, constraint: Any, locktype: int, nlockspos: int, nlocksneg: int
+    ) -> dict[str, Any]:
+        both = nlockspos + nlocksneg
+        for variable in self.variables:
+            self.model.addVarLocksType(variable, locktype, both, both)
+        return {}
+
+
+def _include_heuristic(scip: pyscipopt.Model, finder: _TreeFinder) -> None:
+    # Otherwise the values of some variables cannot be set.
+    scip.setParam("presolving/donotmultaggr", True)
+    scip.includeHeur(
+        finder,
+        "goct_trees",
+        "makes trees from the relaxation",
+        "T",
+        priority=100_000,
+        freq=1,
+        timingmask=SCIP_HEURTIMING.AFTERLPNODE,
+    )
+
+
+class _TreeFinder(pyscipopt.Heur):
+    """Asks the model's heuristic for solutions, near the relaxation and near false solutions."""
+
+    def __init__(
+        self,
+        variables: list[Any],
+        heuristic: Heuristic,
+        handler: _Separation | None,
+        errors: list[BaseException],
+    ) -> None:
+        self.variables = variables
+        self.heuristic = heuristic
+        self.handler = handler
+        self.errors = errors
+        self._calls = 0
+        self._transformed: list[Any] | None = None
+
+    @_guarded(SCIP_RESULT.DIDNOTRUN)
+    def heurexec(self, heurtiming: Any, nodeinfeasible: bool) -> dict[str, Any]:
+        points: list[NDArray[np.float64]] = []
+        if self.handler is not None:
+            points, self.handler.candidates = self.handler.candidates, []
+        self._calls += 1
+        if self._calls <= _HEURISTIC_EVERY or self._calls % _HEURISTIC_EVERY == 0:
+            points = [*points, _values(self.model, self.variables, None)]
+        if not points:
+            return {"result": SCIP_RESULT.DIDNOTRUN}
+        found = False
+        for point in points:
+            x = self.heuristic.propose(point)
+            if x is not None and self._is_open(x):
+                solution = self.model.createSol(self)
+                _set_values(self.model, solution, self.variables, x)
+                found |= bool(self.model.trySol(solution, printreason=False, completely=False))
+        return {"result": SCIP_RESULT.FOUNDSOL if found else SCIP_RESULT.DIDNOTFIND}
+
+    def _is_open(self, x: NDArray[np.float64]) -> bool:
+        """Say whether a solution agrees with what SCIP has fixed; values of the rest can be set."""
+        if self._transformed is None:
+            self._transformed = [self.model.getTransformedVar(v) for v in self.variables]
+        lower = np.array([variable.getLbGlobal() for variable in self._transformed])
+        upper = np.array([variable.getUbGlobal() for variable in self._transformed])
+        return bool(((lower - 1e-9 <= x) & (x <= upper + 1e-9)).all())

@@ -1,0 +1,265 @@
+"""Gurobi, through gurobipy."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from goct.mip.backends.base import (
+    Ability,
+    Backend,
+    BackendError,
+    MipCallback,
+    MipProgress,
+    MipResult,
+    Settings,
+    check_start,
+)
+from goct.mip.model import MipModel, Rows
+from goct.solution import Limit
+
+_SECONDS_BETWEEN_LOOKS = 0.1
+_TOO_LARGE = 10010  # GRB.Error.SIZE_LIMIT_EXCEEDED
+_HEURISTIC_EVERY = 10  # nodes, after the first ones
+
+
+class Gurobi(Backend):
+    """Gurobi, through gurobipy.
+
+    Without a licence, gurobipy solves models of up to 2,000 variables and
+    2,000 rows.
+    """
+
+    name = "Gurobi"
+    module = "gurobipy"
+    extra = "gurobi"
+    abilities = frozenset({Ability.SEPARATION, Ability.INJECTION, Ability.THREADS})
+
+    def run(
+        self,
+        model: MipModel,
+        settings: Settings,
+        *,
+        start: NDArray[np.float64] | None = None,
+        callback: MipCallback | None = None,
+    ) -> MipResult:
+        """Maximise the model's objective with Gurobi."""
+        import gurobipy as gp
+
+        started = time.perf_counter()
+        try:
+            with gp.Env(empty=True) as env:
+                env.setParam("OutputFlag", int(settings.log))
+                env.start()
+                with gp.Model(env=env) as gurobi:
+                    return _run(gp, gurobi, model, settings, start, callback, started)
+        except gp.GurobiError as error:
+            if error.errno == _TOO_LARGE:
+                raise BackendError(
+                    f"the model has {model.n_variables} variables and {model.n_rows} rows, more "
+                    "than Gurobi solves without a full licence (2,000 of each); use another "
+                    "licence, backend='scip', or a smaller depth"
+                ) from error
+            raise BackendError(f"Gurobi failed: {error}") from error
+
+
+def _run(
+    gp: Any,
+    gurobi: Any,
+    model: MipModel,
+    settings: Settings,
+    start: NDArray[np.float64] | None,
+    callback: MipCallback | None,
+    started: float,
+) -> MipResult:
+    GRB = gp.GRB
+    x = gurobi.addMVar(
+        model.n_variables,
+        lb=model.lower,
+        ub=model.upper,
+        obj=model.objective,
+        vtype=np.where(model.is_integer, GRB.INTEGER, GRB.CONTINUOUS),
+    )
+    gurobi.ModelSense = GRB.MAXIMIZE
+    gurobi.update()
+    variables = x.tolist()
+    for rows in model.rows:
+        for i, (expression, lower, upper) in enumerate(_expressions(gp, rows, variables)):
+            name = f"{rows.name}_{i}"
+            if lower == upper:
+                gurobi.addLConstr(expression, GRB.EQUAL, upper, name)
+                continue
+            if upper < np.inf:
+                gurobi.addLConstr(expression, GRB.LESS_EQUAL, upper, name)
+            if lower > -np.inf:
+                gurobi.addLConstr(expression, GRB.GREATER_EQUAL, lower, name)
+    parameters: dict[str, Any] = {
+        "Threads": settings.threads,
+        "MIPGap": 0.0,
+        "MIPGapAbs": settings.gap,
+        "LazyConstraints": int(model.is_lazy),
+        "PreCrush": int(bool(model.separators)),
+    }
+    if settings.seed is not None:
+        parameters["Seed"] = settings.seed % 2_000_000_000
+    if settings.limits.nodes is not None:
+        parameters["NodeLimit"] = float(settings.limits.nodes)
+    build_time = time.perf_counter() - started
+    if settings.limits.time is not None:
+        parameters["TimeLimit"] = max(settings.limits.time - build_time, 1e-3)
+    for name, value in parameters.items():
+        gurobi.setParam(name, value)
+    if start is not None:
+        check_start(model, start)
+        x.Start = start
+    watcher = _Watcher(gp, model, variables, settings.max_rounds, callback)
+    gurobi.optimize(watcher)
+    if watcher.error is not None:
+        raise watcher.error
+
+    limits = {
+        GRB.TIME_LIMIT: Limit.TIME,
+        GRB.NODE_LIMIT: Limit.NODES,
+        GRB.INTERRUPTED: Limit.INTERRUPTED,
+        GRB.MEM_LIMIT: Limit.MEMORY,
+    }
+    status = gurobi.Status
+    earning = model.objective != 0
+    if status == GRB.INF_OR_UNBD and np.isfinite([model.lower, model.upper])[:, earning].all():
+        status = GRB.INFEASIBLE
+    if status not in (GRB.OPTIMAL, GRB.INFEASIBLE, *limits):
+        raise BackendError(f"Gurobi stopped with the status {status}")
+    is_infeasible = status == GRB.INFEASIBLE
+    bound = np.inf if is_infeasible else float(gurobi.ObjBound)
+    return MipResult(
+        x=np.array(x.X) if gurobi.SolCount else None,
+        bound=bound if abs(bound) < GRB.INFINITY else np.inf,
+        limit=limits.get(status, Limit.NONE),
+        is_infeasible=is_infeasible,
+        stats={
+            "nodes": int(gurobi.NodeCount),
+            "lp_iterations": int(gurobi.IterCount),
+            "build_time": build_time,
+            "solve_time": time.perf_counter() - started - build_time,
+            **{f"{name}_cuts": count for name, count in watcher.counts.items()},
+        },
+    )
+
+
+def _expressions(gp: Any, rows: Rows, variables: list[Any]) -> Any:
+    """Iterate over the rows as Gurobi's expressions, each with its bounds."""
+    start, column, coefficient = (part.tolist() for part in rows.compressed())
+    for i, (lower, upper) in enumerate(zip(rows.lower.tolist(), rows.upper.tolist(), strict=True)):
+        place = slice(start[i], start[i + 1])
+        yield (
+            gp.LinExpr(coefficient[place], [variables[j] for j in column[place]]),
+            lower,
+            upper,
+        )
+
+
+class _Watcher:
+    """Gurobi's callback: separates cuts, proposes solutions and tells the progress."""
+
+    def __init__(
+        self,
+        gp: Any,
+        model: MipModel,
+        variables: list[Any],
+        max_rounds: int,
+        callback: MipCallback | None,
+    ) -> None:
+        self.gp = gp
+        self.model = model
+        self.variables = variables
+        self.max_rounds = max_rounds
+        self.callback = callback
+        self.error: BaseException | None = None
+        self.counts = {separator.name: 0 for separator in model.separators}
+        self._candidates: list[NDArray[np.float64]] = []
+        self._best: NDArray[np.float64] | None = None
+        self._best_value = -np.inf
+        self._last = -np.inf
+        self._node, self._rounds, self._calls = -1.0, 0, 0
+
+    def __call__(self, gurobi: Any, where: int) -> None:
+        codes = self.gp.GRB.Callback
+        try:
+            if where == codes.MIPSOL:
+                self._check_solution(gurobi)
+            elif where == codes.MIPNODE:
+                if gurobi.cbGet(codes.MIPNODE_STATUS) == self.gp.GRB.OPTIMAL:
+                    self._at_node(gurobi)
+            elif where == codes.MIP:
+                self._tell(gurobi)
+        except BaseException as error:
+            self.error = error
+            gurobi.terminate()
+
+    def _check_solution(self, gurobi: Any) -> None:
+        x = np.array(gurobi.cbGetSolution(self.variables))
+        is_fine = True
+        for separator in self.model.separators:
+            if separator.is_lazy:
+                rows = separator.separate(x, is_integral=True)
+                if rows is not None:
+                    is_fine = False
+                    self._add(rows, gurobi.cbLazy, separator.name)
+        if not is_fine:
+            self._candidates.append(x)
+        elif (value := float(self.model.objective @ x)) > self._best_value:
+            self._best, self._best_value = x, value
+
+    def _at_node(self, gurobi: Any) -> None:
+        node = gurobi.cbGet(self.gp.GRB.Callback.MIPNODE_NODCNT)
+        self._rounds = self._rounds + 1 if node == self._node else 1
+        self._node = node
+        self._calls += 1
+        x = np.array(gurobi.cbGetNodeRel(self.variables))
+        if node == 0 or self._rounds <= self.max_rounds:
+            for separator in self.model.separators:
+                rows = separator.separate(x, is_integral=False)
+                if rows is not None:
+                    add = gurobi.cbLazy if separator.is_lazy else gurobi.cbCut
+                    self._add(rows, add, separator.name)
+        self._propose(gurobi, x)
+
+    def _propose(self, gurobi: Any, x: NDArray[np.float64]) -> None:
+        if self.model.heuristic is None:
+            return
+        points, self._candidates = self._candidates, []
+        if self._calls <= _HEURISTIC_EVERY or self._calls % _HEURISTIC_EVERY == 0:
+            points.append(x)
+        solutions = [self.model.heuristic.propose(point) for point in points]
+        found = [solution for solution in solutions if solution is not None]
+        if found:
+            best = max(found, key=lambda solution: float(self.model.objective @ solution))
+            gurobi.cbSetSolution(self.variables, best.tolist())
+            gurobi.cbUseSolution()
+
+    def _add(self, rows: Rows, add: Any, name: str) -> None:
+        GRB = self.gp.GRB
+        for expression, lower, upper in _expressions(self.gp, rows, self.variables):
+            if upper < np.inf:
+                add(expression, GRB.LESS_EQUAL, upper)
+            if lower > -np.inf:
+                add(expression, GRB.GREATER_EQUAL, lower)
+        self.counts[name] += len(rows)
+
+    def _tell(self, gurobi: Any) -> None:
+        codes = self.gp.GRB.Callback
+        now = time.perf_counter()
+        if self.callback is None or now - self._last < _SECONDS_BETWEEN_LOOKS:
+            return
+        self._last = now
+        bound = float(gurobi.cbGet(codes.MIP_OBJBND))
+        seen = MipProgress(
+            self._best,
+            bound if abs(bound) < self.gp.GRB.INFINITY else np.inf,
+            int(gurobi.cbGet(codes.MIP_NODCNT)),
+        )
+        if self.callback(seen):
+            gurobi.terminate()

@@ -1,0 +1,419 @@
+"""Side constraints: what they mean for the features, rows and separators of a model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from math import ceil, gcd, lcm
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from goct.constraints import (
+    Constraint,
+    FeatureBudget,
+    ForbidFeatures,
+    MaxFeatures,
+    MetricConstraint,
+    MinLeafWeight,
+    RequireFeatures,
+)
+from goct.metrics import FractionalMetric, LinearMetric
+from goct.metrics.metric import Affine
+from goct.mip.model import Point, Rows, Separator, Term
+from goct.mip.tree_model import TreeModel
+from goct.problem import Problem
+from goct.tree import Tree
+
+# What the tolerances of a solver add up to in a row, relative to its size.
+_TOLERANCE = 2e-6
+_LARGEST_ROW = 1e6
+
+
+@dataclass(frozen=True, eq=False)
+class Requirement:
+    """The condition ``Σ_r gains[r, k_r] >= least`` on the class k_r predicted in each row r.
+
+    Attributes
+    ----------
+    name
+        The constraint it comes from.
+    gains
+        Integers, not negative, of shape (rows, classes), with a zero in each row.
+    least
+        An integer.
+    """
+
+    name: str
+    gains: NDArray[Any]
+    least: int
+
+    @classmethod
+    def of(cls, name: str, matrix: NDArray[Any], least: Fraction) -> Requirement:
+        """Shift the numbers of each row so that the least is zero."""
+        matrix = matrix.astype(object)
+        lowest = matrix.min(axis=1)
+        gains, bound = matrix - lowest[:, None], least - int(lowest.sum())
+        divisor = gcd(*map(int, gains.ravel())) or 1
+        return cls(name, gains // divisor, ceil(bound / divisor))
+
+    @property
+    def most(self) -> int:
+        """What no tree exceeds."""
+        return int(self.gains.max(axis=1).sum())
+
+    @property
+    def relaxed_least(self) -> float:
+        """A bound for floats, which a tree that meets the condition meets with room to spare."""
+        return self.least - max(0.5, _TOLERANCE * self.most)
+
+
+@dataclass
+class SideConstraints:
+    """The side constraints of a problem, sorted by what a model does with them.
+
+    Attributes
+    ----------
+    constraints
+        The constraints.
+    columns
+        The original columns that the model may use. Of columns that are equal
+        or complements of each other, only those that can matter are here.
+    requirements
+        Conditions on predictions.
+    required
+        Positions in `columns` of features that must be used.
+    max_features
+        The largest number of features; None if there is no limit.
+    budgets
+        Pairs of a cost for each of `columns` and the budget.
+    min_leaf
+        The least weight of a leaf, in counts; None if there is no limit.
+    is_impossible
+        Whether it is clear already that no tree meets the constraints.
+    """
+
+    constraints: tuple[Constraint, ...]
+    columns: NDArray[np.intp]
+    requirements: list[Requirement] = field(default_factory=list)
+    required: list[int] = field(default_factory=list)
+    max_features: int | None = None
+    budgets: list[tuple[list[Fraction], Fraction]] = field(default_factory=list)
+    min_leaf: int | None = None
+    is_impossible: bool = False
+
+    @classmethod
+    def read(cls, constraints: tuple[Constraint, ...], problem: Problem) -> SideConstraints:
+        """Sort the constraints of a problem.
+
+        Raises
+        ------
+        ValueError
+            If a model cannot express a constraint.
+        """
+        forbidden: set[int] = set()
+        required: set[int] = set()
+        prices: list[tuple[dict[int, Fraction], Fraction]] = []
+        requirements: list[Requirement] = []
+        max_features: int | None = None
+        min_leaf: int | None = None
+        for constraint in constraints:
+            match constraint:
+                case ForbidFeatures():
+                    forbidden |= constraint.indices(problem)
+                case RequireFeatures():
+                    required |= constraint.indices(problem)
+                case MaxFeatures():
+                    number = constraint.number
+                    max_features = number if max_features is None else min(max_features, number)
+                case FeatureBudget():
+                    prices.append((constraint.prices(problem), constraint.budget))
+                case MinLeafWeight():
+                    counts = ceil(constraint.weight / problem.weight_unit)
+                    min_leaf = counts if min_leaf is None else max(min_leaf, counts)
+                case MetricConstraint():
+                    requirements += _requirements(constraint, problem)
+                case _:
+                    raise ValueError(
+                        f"the MIP engine cannot handle the constraint {constraint.name!r}"
+                    )
+        columns = _choose_columns(problem, forbidden, required, [price for price, _ in prices])
+        position = {int(j): k for k, j in enumerate(columns)}
+        return cls(
+            constraints=constraints,
+            columns=columns,
+            requirements=requirements,
+            required=sorted(position[j] for j in required if j in position),
+            max_features=max_features,
+            budgets=[
+                ([price.get(int(j), Fraction(0)) for j in columns], budget)
+                for price, budget in prices
+            ],
+            min_leaf=min_leaf,
+            is_impossible=any(j not in position for j in required)
+            or (min_leaf is not None and min_leaf > int(problem.counts.sum())),
+        )
+
+    @property
+    def needs_lean_trees(self) -> bool:
+        """Whether idle splits must be forbidden, since they could feign that a feature is used."""
+        return bool(self.required)
+
+    def are_met(self, tree: Tree, problem: Problem) -> bool:
+        """Say, exactly, whether a tree meets all constraints."""
+        return all(constraint.is_met(tree, problem) for constraint in self.constraints)
+
+    def add_to(self, tree: TreeModel, problem: Problem, *, lazily: bool) -> None:
+        """Add the rows of the constraints to a model.
+
+        Parameters
+        ----------
+        tree
+            The model.
+        problem
+            The problem.
+        lazily
+            Whether rows may be found on demand where there would be many.
+        """
+        for number, requirement in enumerate(self.requirements):
+            _add_requirement(tree, requirement, number)
+        if self.required:
+            features = np.arange(len(self.required))
+            terms: list[Term] = [(features, tree.b[:, self.required], 1.0)]
+            tree.model.add_rows("require_features", len(features), terms, lower=1)
+        if self.max_features is not None:
+            used = tree.mark_used_features()
+            terms = [(0, used, 1.0)]
+            tree.model.add_rows("max_features", 1, terms, upper=self.max_features + 0.5)
+        for number, (costs, budget) in enumerate(self.budgets):
+            _add_budget(tree, costs, budget, number)
+        self._add_leaf_weights(tree, problem, lazily)
+
+    def _add_leaf_weights(self, tree: TreeModel, problem: Problem, lazily: bool) -> None:
+        weights: list[tuple[NDArray[np.float64], float]] = []
+        if self.min_leaf is not None:
+            totals = problem.counts.sum(axis=1).astype(np.float64)
+            least = self.min_leaf - max(0.5, _TOLERANCE * totals.sum())
+            weights.append((totals, least))
+        if self.needs_lean_trees:
+            tree.forbid_redundant_splits()
+            weights.append((np.ones(problem.n_rows), 0.5))
+        for totals, least in weights:
+            scale = max(1.0, totals.sum() / _LARGEST_ROW)
+            if least <= 0:
+                continue
+            if lazily:
+                tree.model.separators.append(LeafWeightCuts(tree, totals / scale, least / scale))
+            else:
+                tree.weigh_leaves(totals / scale, least / scale)
+
+
+def _requirements(constraint: MetricConstraint, problem: Problem) -> list[Requirement]:
+    """Write a bound on a metric as conditions on the predictions."""
+    metric, threshold, name = constraint.metric, constraint.threshold, constraint.name
+    sign = 1 if constraint.sense == ">=" else -1
+    if isinstance(metric, LinearMetric):
+        rewards = metric.rewards(problem)
+        least = sign * (threshold - rewards.offset) / rewards.scale
+        return [Requirement.of(name, sign * rewards.matrix.astype(object), least)]
+    if not isinstance(metric, FractionalMetric):
+        raise ValueError(
+            f"the MIP engine cannot handle the constraint {name!r}: it bounds metrics that are "
+            f"linear or fractional, and {metric.name!r} is {metric.shape.value}"
+        )
+    # N / D >= t is N - t D >= 0, D > 0 or, since the metric is 0 where D is, t <= 0.
+    top, bottom = metric.fraction(problem.n_pos, problem.n_neg)
+    corners = [(tp, tn) for tp in (0, problem.n_pos) for tn in (0, problem.n_neg)]
+    zeros = [corner for corner in corners if bottom(*corner) == 0]
+    found: list[Requirement] = []
+    if zeros and sign * threshold > 0:
+        found.append(_affine_requirement(name, bottom, problem, strict=True))
+    elif any(sign * top(*corner) < 0 for corner in zeros):
+        raise ValueError(
+            f"the MIP engine cannot handle the constraint {name!r}: where the denominator of "
+            f"{metric.name!r} is zero, its numerator is not"
+        )
+    difference = Affine(
+        sign * (top.constant - threshold * bottom.constant),
+        sign * (top.tp - threshold * bottom.tp),
+        sign * (top.tn - threshold * bottom.tn),
+    )
+    found.append(_affine_requirement(name, difference, problem, strict=False))
+    return found
+
+
+def _affine_requirement(
+    name: str, function: Affine, problem: Problem, *, strict: bool
+) -> Requirement:
+    """Write ``function(TP, TN) >= 0``, or ``> 0``, as a condition on the predictions."""
+    assert problem.positive is not None
+    unit = problem.weight_unit
+    tp, tn, constant = Fraction(function.tp), Fraction(function.tn), Fraction(function.constant)
+    scale = lcm((tp * unit).denominator, (tn * unit).denominator, constant.denominator)
+    matrix = np.zeros(problem.counts.shape, dtype=object)
+    for k in range(problem.n_classes):
+        slope = (tp if k == problem.positive else tn) * unit * scale
+        matrix[:, k] = problem.counts[:, k].astype(object) * int(slope)
+    return Requirement.of(name, matrix, Fraction(int(strict)) - constant * scale)
+
+
+def _choose_columns(
+    problem: Problem, forbidden: set[int], required: set[int], prices: list[dict[int, Fraction]]
+) -> NDArray[np.intp]:
+    """Return the original columns that a model needs, at most a few of those that are equal."""
+    groups: dict[int, list[int]] = {}
+    for j, source in enumerate(problem.source.tolist()):
+        if source >= 0 and j not in forbidden:
+            groups.setdefault(source, []).append(j)
+    chosen: list[int] = []
+    for group in groups.values():
+        if len(prices) > 1:
+            chosen += group  # one may be cheap here, another one there
+            continue
+        price = prices[0] if prices else {}
+        cheapest = min(group, key=lambda j: (price.get(j, Fraction(0)), j not in required, j))
+        chosen += [j for j in group if j == cheapest or j in required]
+    return np.array(sorted(chosen), dtype=np.intp)
+
+
+def _add_requirement(tree: TreeModel, requirement: Requirement, number: int) -> None:
+    if requirement.least <= 0:
+        return
+    scale = max(1.0, requirement.most / _LARGEST_ROW)
+    amount = tree.instances.share(requirement.gains) / scale
+    terms: list[Term] = [(0, tree.g[amount > 0], amount[amount > 0])]
+    least = requirement.relaxed_least / scale
+    tree.model.add_rows(f"requirement_{number}", 1, terms, lower=least)
+
+
+def _add_budget(tree: TreeModel, costs: list[Fraction], budget: Fraction, number: int) -> None:
+    """``Σ_f cost[f] · u[f] <= budget``, in integers, with room for rounding."""
+    unit = lcm(budget.denominator, *(cost.denominator for cost in costs))
+    integers = [int(cost * unit) for cost in costs]
+    slack = max(0.5, _TOLERANCE * sum(integers))
+    scale = max(1.0, sum(integers) / _LARGEST_ROW)
+    amount = np.array([integer / scale for integer in integers])
+    terms: list[Term] = [(0, tree.mark_used_features(), amount)]
+    upper = (float(budget * unit) + slack) / scale
+    tree.model.add_rows(f"feature_budget_{number}", 1, terms, upper=upper)
+
+
+class LeafWeightCuts(Separator):
+    """Cuts that keep leaves from being too light.
+
+    Row r reaches node n only if each ancestor m of n has a split that leads it
+    there. For any choice of one ancestor m(r) per row,
+
+    ``least · p[n] <= Σ_r weight[r] · Σ_f b[m(r), f]``
+
+    over the features f on which r goes from m(r) towards n. The choice with
+    the least right-hand side is the most violated one; its coefficients are
+    then lowered to `least`, which is enough for integral b.
+
+    Parameters
+    ----------
+    tree
+        The model.
+    weights
+        The weight of each row.
+    least
+        The least weight of a leaf.
+    min_violation
+        Cuts must be violated by more than this, relative to `least`.
+    """
+
+    name = "leaf_weight"
+    is_lazy = True
+
+    def __init__(
+        self,
+        tree: TreeModel,
+        weights: NDArray[np.float64],
+        least: float,
+        min_violation: float = 0.01,
+    ) -> None:
+        self.tree = tree
+        self.weights = weights
+        self.least = least
+        self.min_violation = min_violation
+        ones = tree.instances.X.astype(np.float64)
+        self._sides = (1 - ones, ones)
+
+    def separate(self, x: Point, *, is_integral: bool) -> Rows | None:
+        """Return the violated cuts, at most one for each node."""
+        b, p = x[self.tree.b], x[self.tree.p]
+        if is_integral:
+            b, p = np.rint(b), np.rint(p)
+        n_rows = len(self.weights)
+        reach = {1: np.ones(n_rows)}
+        where = {1: np.zeros(n_rows, dtype=np.intp)}  # the child of m(r) on the way to n
+        terms: list[Term] = []
+        n_cuts = 0
+        for n in self.tree.topology.nodes[1:]:
+            arc = np.minimum(self._sides[n % 2] @ b[n // 2 - 1], 1.0)
+            is_less = arc <= reach[n // 2]
+            reach[n] = np.where(is_less, arc, reach[n // 2])
+            where[n] = np.where(is_less, n, where[n // 2])
+            lacks = self.least * p[n - 1] - self.weights @ reach[n]
+            if lacks <= self.min_violation * self.least:
+                continue
+            terms.append((n_cuts, self.tree.p[n - 1], self.least))
+            for m in np.unique(where[n]).tolist():
+                amount = self._sides[m % 2].T @ np.where(where[n] == m, self.weights, 0.0)
+                used = np.flatnonzero(amount)
+                amount = np.minimum(amount[used], self.least)
+                terms.append((n_cuts, self.tree.b[m // 2 - 1, used], -amount))
+            n_cuts += 1
+        return Rows.of_terms(self.name, n_cuts, terms, upper=0.0) if n_cuts else None
+
+
+class ForbiddenTrees(Separator):
+    """Cuts off single trees that meet the rows within the solver's tolerance, but not exactly.
+
+    ``Σ b[n, f] + Σ c[n, k] <= number of terms - 1`` over the splits and
+    leaves of the tree.
+
+    Parameters
+    ----------
+    tree
+        The model.
+    is_allowed
+        Says, exactly, whether a tree is allowed, given its features and labels
+        under heap numbers.
+    """
+
+    name = "forbidden_tree"
+    is_lazy = True
+
+    def __init__(
+        self,
+        tree: TreeModel,
+        is_allowed: Callable[[Mapping[int, int], Mapping[int, int]], bool],
+    ) -> None:
+        self.tree = tree
+        self.is_allowed = is_allowed
+
+    def separate(self, x: Point, *, is_integral: bool) -> Rows | None:
+        """Return the cut against the tree of an integral point, if it is not allowed."""
+        if not is_integral:
+            return None
+        features, labels = self.tree.decode(x)
+        if not _is_tree(features, labels) or self.is_allowed(features, labels):
+            return None
+        columns = [self.tree.b[n - 1, f] for n, f in features.items()]
+        columns += [self.tree.c[n - 1, k] for n, k in labels.items()]
+        terms: list[Term] = [(0, np.array(columns), 1.0)]
+        return Rows.of_terms(self.name, 1, terms, upper=len(columns) - 1.0)
+
+    def allows(self, x: Point) -> bool:
+        """Say whether a point is an allowed tree."""
+        features, labels = self.tree.decode(x)
+        return _is_tree(features, labels) and self.is_allowed(features, labels)
+
+
+def _is_tree(features: Mapping[int, int], labels: Mapping[int, int]) -> bool:
+    """Say whether the nodes are those of one tree."""
+    children = {2 * n + side for n in features for side in (0, 1)}
+    return children | {1} == features.keys() | labels.keys() and features.keys().isdisjoint(labels)
