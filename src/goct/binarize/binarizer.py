@@ -24,7 +24,14 @@ from goct.binarize.conditions import (
 )
 from goct.binarize.entropy import label_change_gaps, mdlp_gaps
 from goct.binarize.table import KINDS, Column, Table, read_table
-from goct.binarize.thresholds import Gap, middle, moment_between, quantile_gaps, short_decimal
+from goct.binarize.thresholds import (
+    Gap,
+    middle,
+    moment_between,
+    quantile_gaps,
+    short_decimal,
+    write_moment,
+)
 from goct.exact import as_fraction
 from goct.exceptions import BinarizationWarning
 
@@ -522,16 +529,18 @@ def _cut(name: str, kind: str, gaps: list[Gap], method: str) -> list[Condition]:
 
 def _given_conditions(name: str, kind: str, thresholds: list[Any]) -> list[Condition]:
     if kind == "number":
-        numbers = check_numbers(thresholds, f"thresholds of {name!r}", len(thresholds), negative=True)
+        numbers = check_numbers(
+            thresholds, f"thresholds of {name!r}", len(thresholds), negative=True
+        )
         return [Above(name, float(t)) for t in np.unique(numbers)]
     if kind == "date":
         try:
-            moments = {np.datetime64(t, "us"): str(np.datetime64(t)) for t in thresholds}
+            moments = {np.datetime64(t, "us") for t in thresholds}
         except (TypeError, ValueError) as error:
             raise ValueError(
                 f"thresholds of {name!r} must be dates or times, or texts in ISO 8601: {error}"
             ) from error
-        return [After(name, moments[moment]) for moment in sorted(moments)]
+        return [After(name, write_moment(moment)) for moment in sorted(moments)]
     raise ValueError(
         f"thresholds are given for the column {name!r}, which is neither of numbers nor of dates "
         f"but of the kind {kind!r}"

@@ -86,8 +86,8 @@ def _blocks(
     n_classes = int(labels.max()) + 1
     cell = (np.cumsum(new) - 1) * n_classes + labels[order]
     weight = None if weights is None else weights[order]
-    counts = np.bincount(cell, weights=weight, minlength=len(distinct) * n_classes)
-    counts = counts.astype(np.float64).reshape(-1, n_classes)
+    sums = np.bincount(cell, weights=weight, minlength=len(distinct) * n_classes)
+    counts = sums.astype(np.float64).reshape(-1, n_classes)
 
     pure = (counts > 0).sum(axis=1) == 1
     label = counts.argmax(axis=1)
@@ -169,6 +169,6 @@ def _bits(counts: _Floats) -> _Floats:
 
 
 def _xlog2x(x: _Floats) -> _Floats:
-    logarithm: _Floats = np.log2(x, out=np.zeros_like(x), where=x > 0)
-    logarithm *= x
-    return logarithm
+    result: _Floats = np.log2(np.maximum(x, 1e-300))  # 0 · log2 of anything is 0
+    result *= x
+    return result

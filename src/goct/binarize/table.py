@@ -50,7 +50,7 @@ class Column:
         """Which values are missing."""
         if self.kind == "category":
             return np.asarray(self.values == np.array(None))
-        return np.isnat(self.values) if self.kind == "date" else np.isnan(self.values)
+        return np.asarray(np.isnat(self.values) if self.kind == "date" else np.isnan(self.values))
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +93,7 @@ class Table:
             _check_finite(column.values, column_name(j, self.names))
         if kind is not None:
             return _as_kind(column, kind, column_name(j, self.names))
-        return Column("empty", np.full(self.n_rows, np.nan)) if column.missing.all() else column
+        return _nothing("empty", self.n_rows) if column.missing.all() else column
 
 
 def read_table(X: Any) -> Table:
@@ -169,7 +169,7 @@ def _check_finite(values: NDArray[np.float64], where: str) -> None:
         )
 
 
-def _read_series(series: nw.Series[Any], where: str) -> Column:
+def _read_series(series: Any, where: str) -> Column:
     dtype = series.dtype
     if dtype.is_numeric():
         return Column("number", series.cast(nw.Float64).to_numpy())
@@ -237,15 +237,14 @@ def _read_objects(values: list[Any], where: str) -> Column:
             "such as text with astype(str)"
         )
     if not kinds:
-        return Column("empty", np.full(len(values), np.nan))
+        return _nothing("empty", len(values))
     (kind,) = kinds
-    if kind == "category":
-        return Column(kind, _objects([None if m else v for m, v in zip(missing, values, strict=True)]))
-    if kind == "date":
-        moments = [np.datetime64("NaT") if m else _moment(v) for m, v in zip(missing, values, strict=True)]
-        return Column(kind, np.array(moments, dtype=_MOMENT))
-    numbers = [np.nan if m else float(v) for m, v in zip(missing, values, strict=True)]
-    return Column(kind, np.array(numbers, dtype=np.float64))
+    converters: dict[str, Callable[[Any], Any]] = {"category": str, "date": _moment}
+    convert = converters.get(kind, float)
+    column = _nothing(kind, len(values))
+    present = np.flatnonzero(~missing)
+    column.values[present] = _objects([convert(values[row]) for row in present])
+    return column
 
 
 def _is_missing(value: Any) -> bool:
@@ -266,10 +265,19 @@ def _kind_of(value: Any) -> str | None:
     return None
 
 
-def _moment(value: datetime.date | np.datetime64) -> np.datetime64:
+def _moment(value: Any) -> Any:
     if isinstance(value, datetime.datetime) and value.tzinfo is not None:
         value = value.astimezone(datetime.UTC).replace(tzinfo=None)
     return np.datetime64(value, "us")
+
+
+def _nothing(kind: str, n_rows: int) -> Column:
+    """Return a column in which every value is missing."""
+    if kind == "category":
+        return Column(kind, np.full(n_rows, None, dtype=object))
+    if kind == "date":
+        return Column(kind, np.full(n_rows, "NaT", dtype=_MOMENT))
+    return Column(kind, np.full(n_rows, np.nan))
 
 
 def _objects(values: Sequence[Any]) -> NDArray[np.object_]:
@@ -282,7 +290,7 @@ def _as_kind(column: Column, kind: str, where: str) -> Column:
     """Return a column as one of another kind, if its values allow it."""
     values, n_rows = column.values, len(column.values)
     if kind == "empty":
-        return Column(kind, np.full(n_rows, np.nan))
+        return _nothing(kind, n_rows)
     if column.kind == kind or (column.kind == "boolean" and kind == "number"):
         return Column(kind, values)
     if column.kind == "number" and kind == "boolean":
@@ -295,9 +303,7 @@ def _as_kind(column: Column, kind: str, where: str) -> Column:
         )
     missing = column.missing
     if missing.all():
-        none = {"category": None, "date": np.datetime64("NaT")}.get(kind, np.nan)
-        dtype = {"category": object, "date": _MOMENT}.get(kind, np.float64)
-        return Column(kind, np.full(n_rows, none, dtype=dtype))
+        return _nothing(kind, n_rows)
     row = int(np.argmin(missing))
     raise TypeError(
         f"{where} of X must hold {_WORDS[kind]}, as it did when the conditions were made; got "

@@ -80,3 +80,9 @@ def moment_between(low: float, high: float) -> str:
             if low <= candidate < high:
                 return str(np.datetime64(candidate, "us").astype(f"datetime64[{unit}]"))
     raise AssertionError(f"no moment between {low} and {high}")
+
+
+def write_moment(moment: np.datetime64) -> str:
+    """Write a moment in ISO 8601, as a day if it is midnight."""
+    microseconds = float(moment.astype("datetime64[us]").astype(np.int64))
+    return moment_between(microseconds, microseconds + 1)
