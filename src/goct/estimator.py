@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 import warnings
 from collections.abc import Mapping
 from typing import Any
@@ -19,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from goct._validation import check_choice, check_labels, check_numbers, is_missing, plain
 from goct.binarize import Binarizer
 from goct.binarize.table import read_table
+from goct.exact import Exact
 from goct.exceptions import InfeasibleError, NotProvenWarning, NoTreeError
 from goct.metrics import Metric, get_metric
 from goct.problem import Problem
@@ -394,7 +394,8 @@ class OptimalTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         seed = self.random_state
         if isinstance(seed, np.random.RandomState):
             seed = int(check_random_state(seed).randint(2**31 - 1))
-        return solve(
+        printer = _Printer() if self.verbose else None
+        solution = solve(
             problem,
             metric,
             self.max_depth,
@@ -404,9 +405,12 @@ class OptimalTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
             engine=self.engine,
             time_limit=self.time_limit,
             random_state=seed,
-            callback=_Printer() if self.verbose else None,
+            callback=printer,
             **options,
         )
+        if printer is not None:
+            printer.finish(solution)
+        return solution
 
     def _conditions(self, X: Any) -> NDArray[np.uint8]:
         check_is_fitted(self)
@@ -414,24 +418,26 @@ class OptimalTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
 
 
 class _Printer:
-    """Prints the progress of a search, at most one line per second."""
+    """Prints the progress of a search: a line per second, and one at the end."""
 
     def __init__(self) -> None:
         self._next = 0.0
 
     def __call__(self, progress: Progress) -> None:
-        now = time.monotonic()
-        if now < self._next:
-            return
-        self._next = now + 1
+        if progress.elapsed >= self._next:
+            self._next = progress.elapsed + 1
+            self._print(progress.elapsed, progress.objective, progress.bound)
+
+    def finish(self, solution: Solution) -> None:
+        """Print the last line."""
+        self._print(solution.stats.get("time", 0.0), solution.objective, solution.bound)
+        print(describe_status(solution), flush=True)
+
+    def _print(self, elapsed: float, objective: Exact | None, bound: Exact) -> None:
         best, gap = "none yet", ""
-        if progress.objective is not None:
-            best = f"{float(progress.objective):.6f}"
-            gap = f"  gap {float(progress.bound - progress.objective):.6f}"
-        print(
-            f"{progress.elapsed:8.1f} s  best {best}  bound {float(progress.bound):.6f}{gap}",
-            flush=True,
-        )
+        if objective is not None:
+            best, gap = f"{float(objective):.6f}", f"  gap {float(bound - objective):.6f}"
+        print(f"{elapsed:8.1f} s  best {best}  bound {float(bound):.6f}{gap}", flush=True)
 
 
 def _check_target(y: Any) -> NDArray[Any]:
