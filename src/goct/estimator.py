@@ -295,7 +295,7 @@ class OptimalTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         """
         matrix = self._conditions(X)
         n_rows = len(matrix)
-        y = column_or_1d(y)
+        y = column_or_1d(np.asarray(y))
         labels = check_labels(y, n_rows)[0]
         known = self.classes_.tolist()
         if unknown := [label for label in labels if label not in known]:
@@ -441,10 +441,13 @@ class _Printer:
 
 
 def _check_target(y: Any) -> NDArray[Any]:
-    labels: NDArray[Any] = column_or_1d(y, warn=True)
+    labels: NDArray[Any] = column_or_1d(np.asarray(y), warn=True)
     if labels.dtype.kind in "Of" and (missing := is_missing(labels)).any():
         row = int(np.argmax(missing))
         raise ValueError(f"y has a missing label at row {row}; leave out rows without a label")
+    if labels.dtype.kind == "f" and (infinite := np.isinf(labels)).any():
+        row = int(np.argmax(infinite))
+        raise ValueError(f"y has the value {labels[row]} at row {row}, which is no class label")
     check_classification_targets(labels)
     return labels
 
