@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import doctest
 import pickle
 from fractions import Fraction
 
@@ -16,6 +17,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import goct
+import goct.binarize.binarizer
+import goct.estimator
 from goct import OptimalTreeClassifier, Problem, Status, solve
 from goct.binarize import Binarizer
 from goct.exceptions import (
@@ -404,6 +407,13 @@ def test_metadata_routing(cancer) -> None:
         )
     problem = routed["estimator"][0].solution_.problem
     assert problem.total_weight > problem.n_samples
+
+
+@pytest.mark.parametrize("module", [goct.estimator, goct.binarize.binarizer])
+def test_examples_in_docstrings(module) -> None:
+    results = doctest.testmod(module)
+    assert results.attempted > 0
+    assert results.failed == 0
 
 
 def test_it_is_loaded_on_demand() -> None:

@@ -104,7 +104,7 @@ class OptimalTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
     >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     >>> classifier = OptimalTreeClassifier("f1", max_depth=2, pos_label=0).fit(X, y)
     >>> classifier.solution_.status.name, round(classifier.score(X, y), 4)
-    ('OPTIMAL', 0.9538)
+    ('OPTIMAL', 0.944)
     """
 
     tree_: Tree

@@ -381,6 +381,7 @@ def test_ten_thousand_columns() -> None:
             TypeError,
             r"\('a'\) of X mixes text \('x' at row 0\) and dates",
         ),
+        ([[10**400], [2]], ValueError, "column 0 of X holds a number that is too large"),
         ([[{"a": 1}], [2]], TypeError, "type dict at row 0, column 0"),
         (pd.DataFrame({"t": pd.to_timedelta([1, 2])}), TypeError, r"\('t'\) of X holds.*Duration"),
         (np.array([[b"a"], [b"b"]]), TypeError, "column 0 of X holds values of the type"),

@@ -114,7 +114,7 @@ class Binarizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     >>> binarizer = Binarizer("quantiles", n_thresholds=1).fit(rows)
     >>> for condition in binarizer.conditions_:
     ...     print(condition.name)
-    x0 > 38
+    x0 > 40
     x1 = cook
     x1 = nurse
     x1 is missing

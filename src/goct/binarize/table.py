@@ -244,7 +244,10 @@ def _read_objects(values: list[Any], where: str) -> Column:
     convert = converters.get(kind, float)
     column = _nothing(kind, len(values))
     present = np.flatnonzero(~missing)
-    column.values[present] = _objects([convert(values[row]) for row in present])
+    try:
+        column.values[present] = _objects([convert(values[row]) for row in present])
+    except OverflowError as error:
+        raise ValueError(f"{where} of X holds a number that is too large: {error}") from error
     return column
 
 
