@@ -123,8 +123,9 @@ def test_labels_of_any_type(labels) -> None:
         assert classifier.predict(x).dtype == classifier.classes_.dtype
         assert (classifier.predict(x) == y).all()
         assert classifier.score(x, target) == 1
-    nullable = pd.Series(y).convert_dtypes()
-    assert (OptimalTreeClassifier(max_depth=1).fit(x, nullable).predict(x) == y).all()
+    pl, pa = pytest.importorskip("polars"), pytest.importorskip("pyarrow")
+    for target in (pd.Series(y).convert_dtypes(), pl.Series(y.tolist()), pa.array(y.tolist())):
+        assert (OptimalTreeClassifier(max_depth=1).fit(x, target).predict(x) == y).all()
 
 
 @quiet
@@ -192,6 +193,7 @@ def test_scores_on_other_data() -> None:
     assert classifier.score(X, y, sample_weight=(y == 0)) == 1
     problem = classifier.to_problem(X[part], y[part])
     assert classifier.tree_.confusion_matrix(problem)[0][0] == 50
+    assert problem.n_samples == problem.total_weight == part.sum()
     with pytest.raises(ValueError, match="label 7 at row 3, which did not occur"):
         classifier.score(X[:5], [0, 0, 0, 7, 0])
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import joblib
@@ -312,14 +313,16 @@ class OptimalTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         if costs is not None:
             numbers = check_numbers(costs, "costs", n_rows, negative=True)
             costs = np.concatenate([numbers, np.zeros((extra, *numbers.shape[1:]), numbers.dtype)])
-        return Problem.from_arrays(
+        fitted = self.solution_.problem
+        problem = Problem.from_arrays(
             np.concatenate([matrix, np.zeros((extra, matrix.shape[1]), dtype=np.uint8)]),
             np.concatenate([y, self.classes_]),
-            pos_label=self.pos_label,
+            pos_label=None if fitted.positive is None else fitted.classes[fitted.positive],
             sample_weight=np.concatenate([weights, np.zeros(extra, dtype=weights.dtype)]),
             costs=costs,
             feature_names=self.tree_.feature_names,
         )
+        return replace(problem, n_samples=n_rows)
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:

@@ -242,6 +242,28 @@ def test_numbers_in_many_forms() -> None:
         assert Binarizer(n_thresholds=1).fit(column).conditions_ == wanted
 
 
+def test_types_of_other_frames() -> None:
+    pl, pa = pytest.importorskip("polars"), pytest.importorskip("pyarrow")
+    texts = ["a", "b", None]
+    levels = ["x = a", "x = b", "x is missing"]
+    for frame in (
+        pl.DataFrame({"x": pl.Series(texts, dtype=pl.Enum(["a", "b"]))}),
+        pl.DataFrame({"x": pl.Series(texts, dtype=pl.Categorical)}),
+        pa.table({"x": pa.array(texts).dictionary_encode()}),
+        pd.DataFrame({"x": pd.array(texts, dtype="string[pyarrow]")}),
+    ):
+        assert names(Binarizer().fit(frame)) == levels
+    numbers = [1, 2, None]
+    for frame in (
+        pl.DataFrame({"x": numbers}).cast(pl.Decimal(10, 2)),
+        pa.table({"x": pa.array(numbers, pa.uint8())}),
+        pd.DataFrame({"x": pd.array(numbers, dtype="int64[pyarrow]")}),
+    ):
+        assert names(Binarizer(n_thresholds=1).fit(frame)) == ["x > 1.5", "x is missing"]
+    with pytest.raises(TypeError, match=r"\('x'\) of X holds values of the type List"):
+        Binarizer().fit(pl.DataFrame({"x": [[1], [2]]}))
+
+
 # --------------------------------------------------- any kind of data frame
 
 
