@@ -90,7 +90,10 @@ def test_constant_trees_must_meet_them_too() -> None:
     assert nothing.status is Status.INFEASIBLE
     assert nothing.tree is None
     assert nothing.value is nothing.objective is nothing.gap is None
-    assert "infeasible: no tree of depth 0 meets the constraints" in nothing.summary()
+    assert (
+        "infeasible: no tree of depth 0 over these features meets the constraints"
+        in nothing.summary()
+    )
 
 
 def test_the_summary_shows_them() -> None:

@@ -90,7 +90,8 @@ def test_summary_without_a_tree() -> None:
     )
     assert solution.gap is None
     assert solution.summary().endswith(
-        "infeasible: no tree of depth 2 with at most 3 splits meets the constraints"
+        "infeasible: no tree of depth 2 with at most 3 splits over these features meets the "
+        "constraints"
     )
 
 

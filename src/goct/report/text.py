@@ -83,10 +83,13 @@ def describe_status(solution: Solution) -> str:
     trees = f"tree of depth {solution.max_depth}"
     if solution.max_splits is not None:
         trees += f" with at most {solution.max_splits} splits"
+    over = "over these features"
+    if solution.constraints:
+        over += " that meets the constraints"
     match solution.status:
         case Status.OPTIMAL:
             note = "" if solution.problem.is_exact else " (weights or costs were rounded)"
-            return f"optimal: no {trees} over these features is better{note}"
+            return f"optimal: no {trees} {over} is better{note}"
         case Status.FEASIBLE:
             why = {
                 Limit.NONE: "the solver's precision ended",
@@ -99,6 +102,6 @@ def describe_status(solution: Solution) -> str:
             size = f"{gap:.6f}" if gap >= 1e-6 else f"{gap:.1e}"
             return f"not proven optimal ({why}): at most {size} from the best"
         case Status.INFEASIBLE:
-            return f"infeasible: no {trees} meets the constraints"
+            return f"infeasible: no {trees} over these features meets the constraints"
         case Status.NO_SOLUTION:
             return "no tree found"
