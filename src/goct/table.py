@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import contextlib
 import csv
+import gc
 import io
 import os
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -31,7 +32,7 @@ _DATE = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?)?")
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+(?:,\d+)?(?:[eE][+-]?\d+)?")
 _SURELY_DECIMAL = re.compile(r"[+-]?(?:0+,\d+|\d+,(?:\d{1,2}|\d{4,}))(?:[eE][+-]?\d+)?")
 _SAMPLE_BYTES = 1 << 16
-_CELLS_PER_CHUNK = 1 << 18
+_CELLS_PER_CHUNK = 1 << 15  # few enough to stay in the processor's cache
 
 
 class TableError(ValueError):
@@ -355,25 +356,48 @@ def _read_columns(
     """Read columns in pieces, so that only their values are kept and not the text."""
     readers = {name: _ColumnReader(name, kinds.get(name), dialect) for name in wanted}
     step = max(64, _CELLS_PER_CHUNK // width)
-    rows = read_rows(path, dialect)
-    next(rows)
-    done = 0
-    while chunk := list(islice(rows, step)):
-        if set(map(len, chunk)) != {width}:
-            bad = next(i for i, row in enumerate(chunk) if len(row) != width)
-            raise TableError(
-                f"{path}, line {_line_of(path, dialect, done + bad)}: there are {len(chunk[bad])} "
-                f"cells, but {width} column names"
-            )
-        columns = list(zip(*chunk, strict=True))
-        for name, j in wanted.items():
-            try:
-                readers[name].add(columns[j], done)
-            except _CellError as error:
-                line = _line_of(path, dialect, error.row)
-                raise TableError(f"{path}, line {line}, column {name!r}: {error}") from None
-        done += len(chunk)
-    return readers, done
+    done = -1  # the first row that is not empty holds the names
+    with _open(path, dialect.encoding) as file, _without_collector():
+        parser = _parser(file, dialect)
+        while True:
+            with _naming_the_line(path, parser):
+                chunk = list(islice(parser, step))
+            if not chunk:
+                return readers, done
+            lengths = set(map(len, chunk))
+            if 0 in lengths:
+                chunk = [row for row in chunk if row]
+                lengths.discard(0)
+            if lengths - {width}:
+                bad = next(i for i, row in enumerate(chunk) if len(row) != width)
+                line = _line_of(path, dialect, done + bad)
+                raise TableError(
+                    f"{path}, line {line}: there are {len(chunk[bad])} cells, but {width} "
+                    "column names"
+                )
+            if done < 0 and chunk:
+                del chunk[0]
+                done = 0
+            columns = list(zip(*chunk, strict=True))
+            for name, j in wanted.items() if columns else ():
+                try:
+                    readers[name].add(columns[j], done)
+                except _CellError as error:
+                    line = _line_of(path, dialect, error.row)
+                    raise TableError(f"{path}, line {line}, column {name!r}: {error}") from None
+            done += len(chunk)
+
+
+@contextlib.contextmanager
+def _without_collector() -> Iterator[None]:
+    """Pause the garbage collector, which would look at millions of cells again and again."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def _line_of(path: Path, dialect: Dialect, row: int) -> int:
@@ -399,6 +423,36 @@ class _CellError(ValueError):
         self.row = row
 
 
+class _Memory(dict[str, Any]):
+    """The values of the cells so far: most columns repeat themselves, and looking up is fast."""
+
+    def __init__(self, read: Callable[[str], Any]) -> None:
+        self.read = read
+
+    def __missing__(self, cell: str) -> Any:
+        text = cell.strip()
+        value = self[cell] = self.read(text) if text not in MISSING else self.read("")
+        return value
+
+
+def _truth(text: str) -> float:
+    if text == "":
+        return np.nan
+    if text.lower() not in _TRUTHS:
+        raise ValueError
+    return _TRUTHS[text.lower()]
+
+
+def _date(text: str) -> np.datetime64:
+    if text and not _DATE.fullmatch(text):
+        raise ValueError
+    return np.datetime64(text or "NaT", "us")
+
+
+def _level(text: str) -> str | None:
+    return text or None
+
+
 class _ColumnReader:
     """Turns the cells of one column into values, piece by piece.
 
@@ -419,7 +473,7 @@ class _ColumnReader:
         self.because: str | None = None
         self.pieces: list[NDArray[Any]] = []
         self.missing_rows = 0  # at the start, as long as the kind is not known
-        self.levels: dict[str, str] = {}  # each text once, however often it occurs
+        self.truths, self.dates, self.levels = _Memory(_truth), _Memory(_date), _Memory(_level)
 
     def add(self, cells: Sequence[str], start: int) -> None:
         """Read some cells; `start` is the row of the first."""
@@ -470,22 +524,11 @@ class _ColumnReader:
             case "number":
                 return self._numbers(cells)
             case "boolean":
-                truths = [_TRUTHS.get(cell.strip().lower()) for cell in cells]
-                for truth, cell in zip(truths, cells, strict=True):
-                    if truth is None and cell.strip() not in MISSING:
-                        raise ValueError
-                return np.array(truths, dtype=np.float64)
+                return np.array(list(map(self.truths.__getitem__, cells)), dtype=np.float64)
             case "date":
-                texts = [cell.strip() for cell in cells]
-                texts = ["NaT" if text in MISSING else text for text in texts]
-                if not all(text == "NaT" or _DATE.fullmatch(text) for text in texts):
-                    raise ValueError
-                return np.array(texts, dtype="datetime64[us]")
-        share = self.levels.setdefault
+                return np.array(list(map(self.dates.__getitem__, cells)), dtype="datetime64[us]")
         values = np.empty(len(cells), dtype=object)
-        values[:] = [
-            None if (text := cell.strip()) in MISSING else share(text, text) for cell in cells
-        ]
+        values[:] = list(map(self.levels.__getitem__, cells))
         return values
 
     def _numbers(self, cells: Sequence[str]) -> NDArray[np.float64]:
@@ -500,7 +543,7 @@ class _ColumnReader:
             numbers = np.array(list(map(float, cells)), dtype=np.float64)
         except ValueError:
             numbers = np.array(
-                [np.nan if (c := cell.strip()) in MISSING else float(c) for cell in cells],
+                [np.nan if c in MISSING or c.strip() in MISSING else float(c) for c in cells],
                 dtype=np.float64,
             )
         if np.isinf(numbers).any():

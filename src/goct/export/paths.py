@@ -69,8 +69,6 @@ class Clause:
         words = self._value_words(asked[0])
         if words == _NEVER:
             return f"{self.column} is missing" if self.allows_missing else _NEVER
-        if words == "":
-            return f"{self.column} is not missing"
         if self.allows_missing and self.has_missing:
             return f"{words} or missing"
         return words
@@ -85,15 +83,16 @@ class Clause:
         return self.column if self.met else f"not {self.column}"
 
     def _range_words(self) -> str:
-        lows = sorted((_limit(c), c) for c in self.met if isinstance(c, Above | After))
-        highs = sorted((_limit(c), c) for c in self.unmet if isinstance(c, Above | After))
-        low = _limit_words(lows[-1][1]) if lows else None
-        high = _limit_words(highs[0][1]) if highs else None
-        if lows and highs and lows[-1][0] >= highs[0][0]:
+        lows = [c for c in self.met if isinstance(c, Above | After)]
+        highs = [c for c in self.unmet if isinstance(c, Above | After)]
+        low, high = max(lows, key=_limit, default=None), min(highs, key=_limit, default=None)
+        if low is None or high is None:
+            edge = low or high
+            assert edge is not None
+            return f"{self.column} {'≤' if low is None else '>'} {_limit_words(edge)}"
+        if _limit(low) >= _limit(high):
             return _NEVER
-        if low is not None and high is not None:
-            return f"{low} < {self.column} ≤ {high}"
-        return f"{self.column} > {low}" if high is None else f"{self.column} ≤ {high}"
+        return f"{_limit_words(low)} < {self.column} ≤ {_limit_words(high)}"
 
     def _level_words(self) -> str:
         excluded = {level for c in self.unmet if isinstance(c, OneOf) for level in c.levels}

@@ -78,16 +78,16 @@ def export_python(model: Model, name: str = "predict") -> str:
 
 def python_condition(condition: Condition) -> str:
     """Write a condition in Python."""
-    value = f"row[{condition.column!r}]"
+    value = f"row[{str(condition.column)!r}]"
     match condition:
         case Above(threshold=threshold):
             return f"_above({value}, {plain_number(threshold)})"
         case After(moment=moment):
             return f"_after({value}, {moment!r})"
         case OneOf(levels=(level,)):
-            return f"{value} == {level!r}"
+            return f"{value} == {str(level)!r}"
         case OneOf(levels=levels):
-            return f"{value} in {levels!r}"
+            return f"{value} in {tuple(map(str, levels))!r}"
         case IsTrue():
             return f"{value} == 1"
     return f"_missing({value})"
