@@ -4,7 +4,9 @@ Small decision trees that are provably the best possible for the metric you
 care about.
 """
 
-from goct import constraints, metrics
+from typing import TYPE_CHECKING, Any
+
+from goct import constraints, exceptions, metrics
 from goct._core import __version__
 from goct.exact import Exact
 from goct.problem import Problem
@@ -13,10 +15,14 @@ from goct.solution import Limit, Progress, Solution, Status
 from goct.solve import solve
 from goct.tree import Tree
 
+if TYPE_CHECKING:
+    from goct.estimator import OptimalTreeClassifier
+
 __all__ = [
     "Exact",
     "Frontier",
     "Limit",
+    "OptimalTreeClassifier",
     "Problem",
     "Progress",
     "Solution",
@@ -24,7 +30,17 @@ __all__ = [
     "Tree",
     "__version__",
     "constraints",
+    "exceptions",
     "frontier",
     "metrics",
     "solve",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    # Loaded when it is asked for: scikit-learn takes a second to import.
+    if name == "OptimalTreeClassifier":
+        from goct.estimator import OptimalTreeClassifier
+
+        return OptimalTreeClassifier
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

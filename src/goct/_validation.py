@@ -99,7 +99,7 @@ def check_labels(y: Any, n_rows: int) -> tuple[tuple[Any, ...], NDArray[np.intp]
         raise ValueError(f"y must be one-dimensional, got shape {labels.shape}")
     if len(labels) != n_rows:
         raise ValueError(f"X has {n_rows} rows but y has {len(labels)} labels")
-    if labels.dtype.kind in "Of" and (missing := _is_missing(labels)).any():
+    if labels.dtype.kind in "Of" and (missing := is_missing(labels)).any():
         raise ValueError(f"y has a missing label at row {int(np.argmax(missing))}")
     if labels.dtype.kind == "f" and (fractional := labels != np.floor(labels)).any():
         row = int(np.argmax(fractional))
@@ -124,7 +124,8 @@ def check_labels(y: Any, n_rows: int) -> tuple[tuple[Any, ...], NDArray[np.intp]
     return tuple(classes.tolist()), codes
 
 
-def _is_missing(labels: NDArray[Any]) -> NDArray[np.bool_]:
+def is_missing(labels: NDArray[Any]) -> NDArray[np.bool_]:
+    """Say of each label whether it is None, NaN or another placeholder."""
     try:
         unequal = labels != labels
         return np.asarray(unequal | (labels == np.array(None)), dtype=bool)

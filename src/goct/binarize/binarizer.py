@@ -1,7 +1,10 @@
-"""A scikit-learn transformer from numeric columns to conditions."""
+"""A scikit-learn transformer from the columns of a table to conditions."""
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,103 +12,609 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from goct._validation import check_count, column_name, names_of_columns
-from goct.binarize.thresholds import quantile_thresholds
+from goct._validation import check_choice, check_count, check_labels, check_numbers
+from goct.binarize.conditions import (
+    Above,
+    After,
+    Condition,
+    IsTrue,
+    Missing,
+    OneOf,
+    condition_from_dict,
+)
+from goct.binarize.entropy import label_change_gaps, mdlp_gaps
+from goct.binarize.table import KINDS, Column, Table, read_table
+from goct.binarize.thresholds import (
+    Gap,
+    middle,
+    moment_between,
+    quantile_gaps,
+    short_decimal,
+    write_moment,
+)
+from goct.exact import as_fraction
+from goct.exceptions import BinarizationWarning
+
+SCHEMA = "goct.binarizer/1"
+METHODS = ("auto", "mdlp", "quantiles", "midpoints", "none")
+_N_QUANTILES = 3
+_KIND_OF_CONDITION = {
+    Above: ("number",),
+    After: ("date",),
+    OneOf: ("category",),
+    IsTrue: ("boolean",),
+    Missing: ("number", "date", "category", "boolean"),
+}
 
 
 class Binarizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Turn numeric columns into conditions ``column > threshold``.
+    """Turn the columns of a table into readable conditions such as ``age > 50``.
 
-    A tree over the conditions is a tree over the columns that may only cut at
-    these thresholds: what is proven optimal is optimal among such trees.
+    A tree over the conditions is a tree over the columns that may only ask
+    these questions: what is proven optimal is optimal among such trees.
+
+    Numbers and dates become ``x > t`` for some thresholds t, text and
+    categorical columns ``job = cook`` for each level, truth values a condition
+    with the name of the column. A column in which values are missing gets a
+    condition that says so; a missing value meets no other condition, and an
+    unknown level meets none.
 
     Parameters
     ----------
+    method
+        Where to cut numbers and dates. "mdlp": where the labels say that a cut
+        is worth its description (Fayyad and Irani), which may be nowhere.
+        "quantiles": into parts of about the same size. "midpoints": wherever
+        the label changes. "none": nowhere, all values being 0 and 1 already.
+        "auto": "mdlp" if there are labels, else "quantiles".
     n_thresholds
-        How many thresholds per column at most, placed at quantiles.
+        How many thresholds per column at most. By default 3 for quantiles, and
+        no limit otherwise. More thresholds leave less to be lost outside the
+        conditions, and make the proof longer.
+    thresholds
+        Thresholds of your own for some columns, such as
+        ``{"age": [30, 50], "joined": ["2024-03-01"]}``; the columns of an
+        array are called x0, x1, ...
+    no_cut
+        What becomes of a column with at least three values that "mdlp" does
+        not want to cut: "drop" makes no condition, "quantiles" cuts it there.
+    min_frequency
+        Levels that are rarer share one condition ``job in {cook, nurse}``: a
+        share of the rows if it is a float, their number (or weight) if it is
+        an integer. None keeps them apart.
+    max_levels
+        How many conditions of levels per column at most, the one that rare
+        levels share included; at least 2. None for no limit.
 
     Attributes
     ----------
+    conditions_
+        The conditions, one per output column: a list of
+        :class:`goct.binarize.conditions.Condition`.
     thresholds_
-        The increasing thresholds of each column.
+        The increasing thresholds of each column of numbers or dates (those of
+        dates as text). They can be given as `thresholds` again.
+    kinds_
+        What each column holds: "number", "boolean", "category", "date", or
+        "empty" if it has no value at all.
     n_features_in_
         The number of columns.
     feature_names_in_
         Their names; only if they had any.
+
+    Notes
+    -----
+    If "mdlp" leaves the whole table without a condition, quantiles are used,
+    with a warning.
+
+    Examples
+    --------
+    >>> from goct.binarize import Binarizer
+    >>> rows = [[23, "cook"], [35, "nurse"], [41, "cook"], [60, None]]
+    >>> binarizer = Binarizer("quantiles", n_thresholds=1).fit(rows)
+    >>> for condition in binarizer.conditions_:
+    ...     print(condition.name)
+    x0 > 38
+    x1 = cook
+    x1 = nurse
+    x1 is missing
     """
 
-    def __init__(self, n_thresholds: int = 3) -> None:
-        self.n_thresholds = n_thresholds
+    conditions_: list[Condition]
+    thresholds_: dict[str, list[Any]]
+    kinds_: list[str]
+    n_features_in_: int
 
-    def fit(self, X: ArrayLike, y: object = None) -> Binarizer:
-        """Choose the thresholds."""
-        n_thresholds = check_count(self.n_thresholds, "n_thresholds", minimum=1)
-        names = names_of_columns(X)
-        table = _check_table(X, names)
-        if len(table) == 0:
-            raise ValueError("X has no rows; at least one is needed")
-        self.thresholds_ = [quantile_thresholds(column, n_thresholds) for column in table.T]
-        self.n_features_in_ = table.shape[1]
-        if names is not None:
-            self.feature_names_in_ = np.array(names, dtype=object)
+    def __init__(
+        self,
+        method: str = "auto",
+        n_thresholds: int | None = None,
+        *,
+        thresholds: Mapping[Any, Sequence[Any]] | None = None,
+        no_cut: str = "drop",
+        min_frequency: float | None = 0.01,
+        max_levels: int | None = 20,
+    ) -> None:
+        self.method = method
+        self.n_thresholds = n_thresholds
+        self.thresholds = thresholds
+        self.no_cut = no_cut
+        self.min_frequency = min_frequency
+        self.max_levels = max_levels
+
+    def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Binarizer:
+        """Choose the conditions.
+
+        Parameters
+        ----------
+        X
+            A data frame of pandas, polars or pyarrow, an array, or a list of rows.
+        y
+            The labels; needed by "mdlp" and "midpoints".
+        sample_weight
+            Non-negative weights of the rows. They count as numbers of rows,
+            and a row of weight 0 as none; weights that are all below 1 are
+            scaled to a mean of 1.
+        """
+        self._fit_table(read_table(X), y, sample_weight)
         return self
 
-    def transform(self, X: ArrayLike) -> NDArray[np.uint8]:
-        """Return the 0/1 matrix of the conditions, one column each."""
+    def fit_transform(
+        self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None
+    ) -> NDArray[np.uint8]:
+        """Choose the conditions, and return their 0/1 matrix."""
+        return self.fit(X, y, sample_weight).transform(X)
+
+    def transform(self, X: Any) -> NDArray[np.uint8]:
+        """Return the 0/1 matrix of the conditions, one column each.
+
+        The columns of a data frame are found by their names, in any order, and
+        further columns do not matter; those of an array by their places.
+        """
         check_is_fitted(self)
-        names = names_of_columns(X)
-        table = _check_table(X, names)
-        if table.shape[1] != self.n_features_in_:
-            raise ValueError(f"X has {table.shape[1]} columns, expected {self.n_features_in_}")
-        known = getattr(self, "feature_names_in_", None)
-        if names is not None and known is not None and names != known.tolist():
-            raise ValueError(f"X has the columns {names}, expected {known.tolist()}")
-        blocks = [
-            column[:, None] > np.array(thresholds)
-            for column, thresholds in zip(table.T, self.thresholds_, strict=True)
-        ]
-        return np.concatenate(blocks, axis=1).astype(np.uint8)
+        return self._transform_table(read_table(X))
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """Return the conditions in words, such as ``mean radius > 15.1``."""
+        """Return the conditions in words, such as ``mean radius > 15.1``.
+
+        Parameters
+        ----------
+        input_features
+            Names for the columns, if the table had none.
+        """
         check_is_fitted(self)
-        if input_features is None:
-            input_features = getattr(self, "feature_names_in_", None)
-        if input_features is None:
-            input_features = [f"x{j}" for j in range(self.n_features_in_)]
-        if len(input_features) != self.n_features_in_:
-            raise ValueError(f"input_features must be {self.n_features_in_} names")
-        names = [
-            f"{name} > {_plain(threshold)}"
-            for name, thresholds in zip(input_features, self.thresholds_, strict=True)
-            for threshold in thresholds
-        ]
-        return np.array(names, dtype=object)
+        old = self._column_names()
+        names = old if input_features is None else [str(name) for name in input_features]
+        if len(names) != self.n_features_in_:
+            raise ValueError(
+                "input_features should have length equal to number of features "
+                f"({self.n_features_in_}), got {len(names)} names"
+            )
+        if hasattr(self, "feature_names_in_") and names != old:
+            raise ValueError(f"input_features is not equal to feature_names_in_, {old}")
+        new = dict(zip(old, names, strict=True))
+        renamed = [replace(c, column=new[c.column]).name for c in self.conditions_]
+        return np.array(renamed, dtype=object)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the columns and conditions as plain data that JSON can hold."""
+        check_is_fitted(self)
+        columns = zip(self._column_names(), self.kinds_, strict=True)
+        return {
+            "schema": SCHEMA,
+            "has_names": hasattr(self, "feature_names_in_"),
+            "columns": [{"name": name, "kind": kind} for name, kind in columns],
+            "conditions": [
+                {key: list(v) if isinstance(v, tuple) else v for key, v in c.to_dict().items()}
+                for c in self.conditions_
+            ],
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Binarizer:
+        """Return a fitted binarizer from :meth:`to_dict`, checking every part of it.
+
+        It transforms as the original does; its parameters are the defaults.
+
+        Raises
+        ------
+        ValueError
+            If the data is not what :meth:`to_dict` returns.
+        """
+        if not isinstance(data, Mapping):
+            raise ValueError(f"a binarizer must be a mapping, got {type(data).__name__}")
+        if data.get("schema") != SCHEMA:
+            raise ValueError(f"unknown schema {data.get('schema')!r}; expected {SCHEMA!r}")
+        if set(data) != {"schema", "has_names", "columns", "conditions"}:
+            raise ValueError(
+                "a binarizer must have the entries schema, has_names, columns and conditions; "
+                f"got {', '.join(sorted(map(str, data)))}"
+            )
+        if not isinstance(data["has_names"], bool):
+            raise ValueError(f"has_names must be true or false, got {data['has_names']!r}")
+        names, kinds = _read_columns(data["columns"])
+        if not data["has_names"] and names != [f"x{j}" for j in range(len(names))]:
+            raise ValueError("columns without names must be called x0, x1, ...")
+        binarizer = cls()
+        conditions = _read_conditions(data["conditions"], names, kinds)
+        binarizer._set_fitted(conditions, names, kinds, has_names=data["has_names"])
+        return binarizer
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        tags.target_tags.required = self.method in ("mdlp", "midpoints")
+        tags.transformer_tags.preserves_dtype = []
+        return tags
+
+    def _column_names(self) -> list[str]:
+        if hasattr(self, "feature_names_in_"):
+            return list(self.feature_names_in_)
+        return [f"x{j}" for j in range(self.n_features_in_)]
+
+    def _set_fitted(
+        self, conditions: list[Condition], names: list[str], kinds: list[str], *, has_names: bool
+    ) -> None:
+        _check_distinct_names(conditions)
+        self.conditions_ = conditions
+        self.kinds_ = kinds
+        self.thresholds_ = {
+            name: [] for name, kind in zip(names, kinds, strict=True) if kind in ("number", "date")
+        }
+        for condition in conditions:
+            if isinstance(condition, Above):
+                self.thresholds_[condition.column].append(condition.threshold)
+            elif isinstance(condition, After):
+                self.thresholds_[condition.column].append(condition.moment)
+        self.n_features_in_ = len(names)
+        if has_names:
+            self.feature_names_in_ = np.array(names, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+
+    def _fit_table(self, table: Table, y: Any, sample_weight: Any) -> None:
+        method = self._check_parameters(y)
+        labels = None
+        if method in ("mdlp", "midpoints"):
+            labels = check_labels(y, table.n_rows)[1]
+        weights = None
+        if sample_weight is not None:
+            weights = _check_weights(sample_weight, table.n_rows)
+        names = table.names or [f"x{j}" for j in range(table.n_columns)]
+        given = self._check_thresholds(names, has_names=table.names is not None)
+        rows = slice(None) if weights is None else weights > 0
+        chooser = _Chooser(
+            method=method,
+            n_thresholds=self.n_thresholds,
+            no_cut=self.no_cut,
+            min_frequency=self.min_frequency,
+            max_levels=self.max_levels,
+            labels=None if labels is None else labels[rows],
+            weights=None if weights is None else weights[rows],
+        )
+
+        kinds: list[str] = []
+        conditions: list[Condition] = []
+        spare: list[Condition] = []  # what quantiles give where MDLP gives nothing
+        for j, name in enumerate(names):
+            column = table.column(j, "boolean" if method == "none" else None)
+            kinds.append(column.kind)
+            if column.kind == "empty":
+                warnings.warn(
+                    f"column {name!r} has no value at all, and gives no condition",
+                    BinarizationWarning,
+                    stacklevel=3,
+                )
+                continue
+            column = Column(column.kind, column.values[rows])
+            if name in given:
+                found = _given_conditions(name, column.kind, given[name])
+                found += chooser.missing(name, column)
+            else:
+                found = chooser.conditions(name, column)
+            conditions += found
+            if not conditions and method == "mdlp":
+                spare += chooser.quantiles(name, column)
+        if not conditions and spare:
+            warnings.warn(
+                "MDLP finds no column worth cutting; the thresholds are at quantiles instead",
+                BinarizationWarning,
+                stacklevel=3,
+            )
+            conditions = spare
+        elif not conditions:
+            warnings.warn(
+                "X gives no condition: no column has two different values",
+                BinarizationWarning,
+                stacklevel=3,
+            )
+        self._set_fitted(conditions, names, kinds, has_names=table.names is not None)
+
+    def _check_parameters(self, y: Any) -> str:
+        method = check_choice(self.method, "method", METHODS)
+        if method == "auto":
+            method = "quantiles" if y is None else "mdlp"
+        if method in ("mdlp", "midpoints") and y is None:
+            raise ValueError(
+                f"the method {method!r} requires y to be passed, but the target y is None; "
+                "without labels, use 'quantiles'"
+            )
+        if self.n_thresholds is not None:
+            check_count(self.n_thresholds, "n_thresholds", minimum=1)
+        check_choice(self.no_cut, "no_cut", ("drop", "quantiles"))
+        if self.min_frequency is not None and as_fraction(self.min_frequency, "min_frequency") < 0:
+            raise ValueError(f"min_frequency must not be negative, got {self.min_frequency}")
+        if self.max_levels is not None:
+            check_count(self.max_levels, "max_levels", minimum=2)
+        return method
+
+    def _check_thresholds(self, names: list[str], *, has_names: bool) -> dict[str, list[Any]]:
+        if self.thresholds is None:
+            return {}
+        if not isinstance(self.thresholds, Mapping):
+            raise TypeError(
+                "thresholds must map columns to lists, such as {'age': [30, 50]}; "
+                f"got {self.thresholds!r}"
+            )
+        given = {}
+        for key, values in self.thresholds.items():
+            name = f"x{key}" if isinstance(key, int) and not has_names else str(key)
+            if name not in names:
+                raise ValueError(
+                    f"thresholds names the column {key!r}, which X does not have; its columns are "
+                    f"{_some(names)}"
+                )
+            if isinstance(values, str) or not isinstance(values, Sequence | np.ndarray):
+                raise TypeError(f"thresholds of {key!r} must be a list, got {values!r}")
+            given[name] = list(values)
+        return given
+
+    def _transform_table(self, table: Table) -> NDArray[np.uint8]:
+        places = self._match_columns(table)
+        by_column: dict[str, list[int]] = {}
+        for i, condition in enumerate(self.conditions_):
+            by_column.setdefault(condition.column, []).append(i)
+        matrix = np.zeros((table.n_rows, len(self.conditions_)), dtype=np.uint8)
+        for j, name in enumerate(self._column_names()):
+            if name not in by_column:
+                continue
+            column = table.column(places[j], self.kinds_[j])
+            values, codes = column.values, None
+            if column.kind == "category":
+                values, codes = _factorise(values)
+            for i in by_column[name]:
+                holds = self.conditions_[i].holds(values)
+                matrix[:, i] = holds if codes is None else holds[codes]
+        return matrix
+
+    def _match_columns(self, table: Table) -> Sequence[int]:
+        """Return the place of each column of the fit in another table."""
+        known: list[str] | None = None
+        if hasattr(self, "feature_names_in_"):
+            known = list(self.feature_names_in_)
+        if known is not None and table.names is not None:
+            place = {name: j for j, name in enumerate(table.names)}
+            if lost := [name for name in known if name not in place]:
+                raise ValueError(
+                    f"X lacks the column {_some(lost)}, which the conditions were made from; it "
+                    f"has {_some(table.names)}"
+                )
+            return [place[name] for name in known]
+        if table.n_columns != self.n_features_in_:
+            raise ValueError(
+                f"X has {table.n_columns} features, but {type(self).__name__} is expecting "
+                f"{self.n_features_in_} features as input"
+            )
+        if (known is None) != (table.names is None):
+            had, has = ("no", "some") if known is None else ("some", "no")
+            warnings.warn(
+                f"X has {has} column names, but it had {had} when the conditions were made: "
+                "columns are taken in their order",
+                UserWarning,
+                stacklevel=3,
+            )
+        return range(self.n_features_in_)
 
 
-def _check_table(X: ArrayLike, names: list[str] | None) -> NDArray[np.float64]:
-    array = np.asarray(X)
-    if array.ndim != 2:
-        raise ValueError(f"X must be two-dimensional (rows, columns), got shape {array.shape}")
-    if array.dtype.kind not in "buif":
-        columns = []
-        for j in range(array.shape[1]):
-            try:
-                columns.append(array[:, j].astype(np.float64))
-            except (TypeError, ValueError) as error:
-                where = column_name(j, names)
-                raise TypeError(f"{where} of X is not numeric: {error}") from error
-        array = np.stack(columns, axis=1)
-    table = array.astype(np.float64, copy=False)
-    if not np.isfinite(table).all():
-        row, column = (int(i) for i in np.argwhere(~np.isfinite(table))[0])
-        where = f"row {row}, {column_name(column, names)}"
-        raise ValueError(f"X has the value {table[row, column]} at {where}; it must be finite")
-    return table
+class _Chooser:
+    """Chooses the conditions of one column after the other."""
+
+    def __init__(
+        self,
+        *,
+        method: str,
+        n_thresholds: int | None,
+        no_cut: str,
+        min_frequency: float | None,
+        max_levels: int | None,
+        labels: NDArray[np.intp] | None,
+        weights: NDArray[np.float64] | None,
+    ) -> None:
+        self.method = method
+        self.n_thresholds = n_thresholds
+        self.no_cut = no_cut
+        self.min_frequency = min_frequency
+        self.max_levels = max_levels
+        self.labels = labels
+        self.weights = weights
+
+    def conditions(self, name: str, column: Column) -> list[Condition]:
+        """Return all conditions of a column."""
+        found: list[Condition] = []
+        if column.kind == "category":
+            found += self._levels(name, column)
+        elif column.kind == "boolean":
+            present = column.values[~np.isnan(column.values)]
+            if self.method == "none" or len(np.unique(present)) == 2:
+                found.append(IsTrue(name))
+        else:
+            found += _cut(name, column.kind, self._gaps(column), self.method)
+        return found + self.missing(name, column)
+
+    def quantiles(self, name: str, column: Column) -> list[Condition]:
+        """Return the conditions of a column of numbers or dates at quantiles."""
+        if column.kind not in ("number", "date"):
+            return []
+        gaps = self._quantile_gaps(*self._present(column)[::2])
+        return _cut(name, column.kind, gaps, "quantiles")
+
+    def missing(self, name: str, column: Column) -> list[Condition]:
+        """Return the condition that a value is missing, if one is, and another is not."""
+        missing = column.missing
+        return [Missing(name)] if missing.any() and not missing.all() else []
+
+    def _present(
+        self, column: Column
+    ) -> tuple[NDArray[np.float64], NDArray[np.intp] | None, NDArray[np.float64] | None]:
+        """Return the values that are not missing as numbers, with their labels and weights."""
+        present = ~column.missing
+        values = column.values[present]
+        numbers = values.astype(np.int64) if column.kind == "date" else values
+        labels = None if self.labels is None else self.labels[present]
+        weights = None if self.weights is None else self.weights[present]
+        return numbers.astype(np.float64), labels, weights
+
+    def _gaps(self, column: Column) -> list[Gap]:
+        values, labels, weights = self._present(column)
+        if self.method == "quantiles":
+            return self._quantile_gaps(values, weights)
+        assert labels is not None
+        if self.method == "midpoints":
+            return label_change_gaps(values, labels, weights, self.n_thresholds)
+        gaps = mdlp_gaps(values, labels, weights, self.n_thresholds)
+        if gaps:
+            return gaps
+        distinct = np.unique(values)
+        if len(distinct) == 2:  # nothing to choose: it is a condition already
+            return [(float(distinct[0]), float(distinct[1]))]
+        return self._quantile_gaps(values, weights) if self.no_cut == "quantiles" else []
+
+    def _quantile_gaps(
+        self, values: NDArray[np.float64], weights: NDArray[np.float64] | None
+    ) -> list[Gap]:
+        n_thresholds = _N_QUANTILES if self.n_thresholds is None else self.n_thresholds
+        return quantile_gaps(values, n_thresholds, weights)
+
+    def _levels(self, name: str, column: Column) -> list[Condition]:
+        levels, codes = _factorise(column.values)
+        sizes = np.bincount(codes, weights=self.weights, minlength=len(levels))
+        size_of = {level: float(size) for level, size in zip(levels, sizes, strict=True)}
+        total = sum(size_of.values())
+        size_of.pop(None, None)
+        if len(size_of) < 2:
+            return []
+        least = 0.0
+        if self.min_frequency is not None:
+            is_share = isinstance(self.min_frequency, float | np.floating)
+            least = self.min_frequency * (total if is_share else 1)
+        by_size = sorted(size_of, key=lambda level: (-size_of[level], level))
+        frequent = [level for level in by_size if size_of[level] >= least]
+        if self.max_levels is not None and len(by_size) > self.max_levels:
+            frequent = frequent[: self.max_levels - 1]
+        rare = sorted(set(by_size) - set(frequent))
+        found = [OneOf(name, (level,)) for level in sorted(frequent)]
+        if rare and frequent:
+            found.append(OneOf(name, tuple(rare)))
+        return list(found)
 
 
-def _plain(threshold: float) -> str:
-    """Write a number in as few digits as identify it, and integers without a point."""
-    return (
-        str(int(threshold)) if threshold.is_integer() and abs(threshold) < 1e16 else repr(threshold)
+def _cut(name: str, kind: str, gaps: list[Gap], method: str) -> list[Condition]:
+    if kind == "date":
+        return [After(name, moment_between(*gap)) for gap in gaps]
+    threshold = short_decimal if method == "quantiles" else middle
+    return [Above(name, threshold(*gap)) for gap in gaps]
+
+
+def _given_conditions(name: str, kind: str, thresholds: list[Any]) -> list[Condition]:
+    if kind == "number":
+        numbers = check_numbers(
+            thresholds, f"thresholds of {name!r}", len(thresholds), negative=True
+        )
+        return [Above(name, float(t)) for t in np.unique(numbers)]
+    if kind == "date":
+        try:
+            moments = {np.datetime64(t, "us") for t in thresholds}
+        except (TypeError, ValueError) as error:
+            raise ValueError(
+                f"thresholds of {name!r} must be dates or times, or texts in ISO 8601: {error}"
+            ) from error
+        return [After(name, write_moment(moment)) for moment in sorted(moments)]
+    raise ValueError(
+        f"thresholds are given for the column {name!r}, which is neither of numbers nor of dates "
+        f"but of the kind {kind!r}"
     )
+
+
+def _factorise(values: NDArray[np.object_]) -> tuple[NDArray[np.object_], NDArray[np.intp]]:
+    """Return the distinct values, and for each value its place among them."""
+    place: dict[Any, int] = {}
+    codes = np.fromiter(
+        (place.setdefault(value, len(place)) for value in values), dtype=np.intp, count=len(values)
+    )
+    distinct = np.empty(len(place), dtype=object)
+    distinct[:] = list(place)
+    return distinct, codes
+
+
+def _check_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64]:
+    weights = check_numbers(sample_weight, "sample_weight", n_rows, negative=False)
+    if weights.ndim != 1:
+        raise ValueError(f"sample_weight must be one-dimensional, got {weights.shape}")
+    if not weights.any():
+        raise ValueError("sample_weight is zero everywhere; some row must count")
+    weights = weights.astype(np.float64)
+    # They cannot be numbers of rows, which the criterion of MDLP needs.
+    return weights / weights[weights > 0].mean() if weights.max() < 1 else weights
+
+
+def _check_distinct_names(conditions: list[Condition]) -> None:
+    columns: dict[str, str] = {}
+    for condition in conditions:
+        other = columns.setdefault(condition.name, condition.column)
+        if other != condition.column:
+            raise ValueError(
+                f"the columns {other!r} and {condition.column!r} both give a condition "
+                f"{condition.name!r}; rename one of them"
+            )
+
+
+def _some(names: Sequence[str]) -> str:
+    shown = ", ".join(repr(name) for name in names[:10])
+    return shown if len(names) <= 10 else f"{shown} and {len(names) - 10} others"
+
+
+def _read_columns(data: Any) -> tuple[list[str], list[str]]:
+    if not isinstance(data, list) or not data:
+        raise ValueError("columns must be a list with at least one column")
+    for column in data:
+        if not isinstance(column, Mapping) or set(column) != {"name", "kind"}:
+            raise ValueError(f"a column must have a name and a kind, got {column!r}")
+        if not isinstance(column["name"], str) or column["kind"] not in KINDS:
+            raise ValueError(
+                f"a column must have a text as its name and one of the kinds {', '.join(KINDS)}; "
+                f"got {dict(column)!r}"
+            )
+    names = [column["name"] for column in data]
+    if len(set(names)) < len(names):
+        raise ValueError("two columns have the same name")
+    return names, [column["kind"] for column in data]
+
+
+def _read_conditions(data: Any, names: list[str], kinds: list[str]) -> list[Condition]:
+    if not isinstance(data, list):
+        raise ValueError(f"conditions must be a list, got {type(data).__name__}")
+    place = {name: j for j, name in enumerate(names)}
+    conditions = [condition_from_dict(entry) for entry in data]
+    for condition in conditions:
+        if condition.column not in place:
+            raise ValueError(f"the condition {condition.name!r} is on a column that is not there")
+        kind = kinds[place[condition.column]]
+        if kind not in _KIND_OF_CONDITION[type(condition)]:
+            raise ValueError(
+                f"the condition {condition.name!r} does not go with a column of the kind {kind!r}"
+            )
+    if len(set(conditions)) < len(conditions):
+        raise ValueError("two conditions are the same")
+    return conditions

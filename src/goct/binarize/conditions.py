@@ -5,13 +5,16 @@ A value that is missing meets no condition but :class:`Missing`.
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+_SHOWN_LEVELS = 8  # in the name of a condition on many of them
 
 
 @dataclass(frozen=True)
@@ -94,7 +97,10 @@ class OneOf(Condition):
         """The condition in words."""
         if len(self.levels) == 1:
             return f"{self.column} = {self.levels[0]}"
-        return f"{self.column} in {{{', '.join(self.levels)}}}"
+        shown = self.levels if len(self.levels) <= _SHOWN_LEVELS else self.levels[:_SHOWN_LEVELS]
+        others = len(self.levels) - len(shown)
+        rest = f" and {others} others" if others else ""
+        return f"{self.column} in {{{', '.join(shown)}{rest}}}"
 
     def holds(self, values: NDArray[Any]) -> NDArray[np.bool_]:
         """Say which values are among the levels."""
@@ -133,7 +139,7 @@ class Missing(Condition):
         """Say which values are missing."""
         if values.dtype.kind == "O":
             return np.fromiter((value is None for value in values), dtype=bool, count=len(values))
-        return np.isnat(values) if values.dtype.kind == "M" else np.isnan(values)
+        return np.asarray(np.isnat(values) if values.dtype.kind == "M" else np.isnan(values))
 
 
 KINDS: dict[str, type[Condition]] = {
@@ -143,34 +149,45 @@ KINDS: dict[str, type[Condition]] = {
 
 def condition_from_dict(data: Mapping[str, Any]) -> Condition:
     """Return a condition from plain data, as made by :meth:`Condition.to_dict`; checks it."""
-    if not isinstance(data, Mapping) or data.get("kind") not in KINDS:
+    kind = data.get("kind") if isinstance(data, Mapping) else None
+    if not isinstance(kind, str) or kind not in KINDS:
         raise ValueError(f"a condition must have one of the kinds {', '.join(KINDS)}; got {data!r}")
-    kind = KINDS[data["kind"]]
-    arguments = {name: value for name, value in data.items() if name != "kind"}
-    expected = {"above": float, "after": str, "one_of": list | tuple}.get(kind.kind)
-    extra = {"above": "threshold", "after": "moment", "one_of": "levels"}.get(kind.kind)
-    wanted = {"column"} | ({extra} if extra else set())
-    if set(arguments) != wanted or not isinstance(arguments["column"], str):
-        raise ValueError(f"a condition {kind.kind!r} must have {sorted(wanted)}; got {data!r}")
-    if extra is not None and expected is not None:
-        value = arguments[extra]
-        if isinstance(value, int) and not isinstance(value, bool) and expected is float:
-            value = float(value)
-        if not isinstance(value, expected):
-            raise ValueError(f"the {extra} of a condition is {value!r}, which is not possible")
-        if kind is OneOf:
-            if not value or not all(isinstance(level, str) for level in value):
-                raise ValueError(f"the levels of a condition must be texts; got {value!r}")
-            value = tuple(value)
-        if kind is Above and not np.isfinite(value):
-            raise ValueError(f"the threshold of a condition must be finite; got {value!r}")
-        if kind is After:
-            try:
-                np.datetime64(value)
-            except ValueError:
-                raise ValueError(f"{value!r} is not a date or time in ISO 8601") from None
-        arguments[extra] = value
-    return kind(**arguments)
+    made = KINDS[kind]
+    wanted = [field.name for field in fields(made)]
+    if set(data) != {"kind", *wanted} or not isinstance(data["column"], str):
+        raise ValueError(f"a condition {kind!r} must have {', '.join(wanted)}; got {data!r}")
+    column = data["column"]
+    if made is Above:
+        return Above(column, _check_threshold(data["threshold"]))
+    if made is After:
+        return After(column, _check_moment(data["moment"]))
+    if made is OneOf:
+        return OneOf(column, _check_levels(data["levels"]))
+    return made(column)
+
+
+def _check_threshold(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not np.isfinite(value):
+        raise ValueError(f"the threshold of a condition must be a finite number; got {value!r}")
+    return float(value)
+
+
+def _check_moment(value: Any) -> str:
+    try:
+        if not isinstance(value, str) or not re.match(r"\d{4}-\d\d-\d\d(T|$)", value):
+            raise ValueError
+        np.datetime64(value)
+    except ValueError:
+        raise ValueError(f"{value!r} is not a date or time in ISO 8601") from None
+    return value
+
+
+def _check_levels(value: Any) -> tuple[str, ...]:
+    if not isinstance(value, list | tuple) or not value:
+        raise ValueError(f"the levels of a condition must be a list of texts; got {value!r}")
+    if not all(isinstance(level, str) for level in value) or len(set(value)) < len(value):
+        raise ValueError(f"the levels of a condition must be different texts; got {value!r}")
+    return tuple(value)
 
 
 def plain_number(number: float) -> str:

@@ -1,0 +1,315 @@
+"""Tables of any make as columns of plain numpy values, each of a known kind.
+
+======== ============================================ =====================
+kind     values                                       missing
+======== ============================================ =====================
+number   floats, all finite                           NaN
+boolean  the floats 0 and 1                           NaN
+category text                                         None
+date     datetime64 in microseconds, without a zone   NaT
+empty    none at all                                  NaN
+======== ============================================ =====================
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from goct._validation import column_name, plain
+
+KINDS = ("number", "boolean", "category", "date", "empty")
+
+_WORDS = {
+    "number": "numbers",
+    "boolean": "truth values",
+    "category": "text",
+    "date": "dates",
+    "empty": "nothing",
+}
+_MOMENT = "datetime64[us]"
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """A column: what its values are, and the values."""
+
+    kind: str
+    values: NDArray[Any]
+
+    @property
+    def missing(self) -> NDArray[np.bool_]:
+        """Which values are missing."""
+        if self.kind == "category":
+            return np.asarray(self.values == np.array(None))
+        return np.asarray(np.isnat(self.values) if self.kind == "date" else np.isnan(self.values))
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """A table whose columns are read one by one, when they are asked for.
+
+    Attributes
+    ----------
+    n_rows
+        The number of rows.
+    n_columns
+        The number of columns.
+    names
+        The names of the columns; None if they have none.
+    """
+
+    n_rows: int
+    n_columns: int
+    names: list[str] | None
+    _read: Callable[[int], Column]
+
+    def column(self, j: int, kind: str | None = None) -> Column:
+        """Return a column, by its place.
+
+        Parameters
+        ----------
+        j
+            The place of the column.
+        kind
+            What the values must be; by default what they look like.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If the column holds something else, or values that cannot be used;
+            the message names the column and the row.
+        """
+        column = self._read(j)
+        if column.kind == "number":
+            _check_finite(column.values, column_name(j, self.names))
+        if kind is not None:
+            return _as_kind(column, kind, column_name(j, self.names))
+        return _nothing("empty", self.n_rows) if column.missing.all() else column
+
+
+def read_table(X: Any) -> Table:
+    """Read a data frame (pandas, polars, pyarrow, ...), an array, or a list of rows.
+
+    A :class:`Table` is returned as it is.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `X` is no table; the message says what is wrong.
+    """
+    if isinstance(X, Table):
+        return X
+    if hasattr(X, "toarray") and not isinstance(X, np.ndarray):
+        raise TypeError("X is a sparse matrix; pass a dense one, for example X.toarray()")
+    if isinstance(columns := getattr(X, "columns", None), Iterable) and not hasattr(X, "schema"):
+        _check_distinct([str(name) for name in columns])
+    elif hasattr(X, "column_names"):
+        _check_distinct([str(name) for name in X.column_names])
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    if isinstance(frame, nw.DataFrame):
+        series = list(frame.iter_columns())
+        names = [str(name) for name in frame.columns]
+        _check_shape(frame.shape)
+        return Table(
+            len(frame), len(names), names, lambda j: _read_series(series[j], column_name(j, names))
+        )
+    if hasattr(X, "collect") and hasattr(X, "columns"):
+        raise TypeError("X is a lazy frame; pass X.collect()")
+    return _read_array(X)
+
+
+def _read_array(X: Any) -> Table:
+    try:
+        array = np.asarray(X)
+        if array.dtype.kind in "US" and not isinstance(X, np.ndarray):
+            array = np.asarray(X, dtype=object)  # numpy would turn numbers into text
+    except ValueError as error:
+        raise ValueError(f"X must be a table whose rows are equally long: {error}") from error
+    if array.dtype.kind == "c":
+        raise ValueError("Complex data not supported: X holds complex numbers")
+    if array.ndim != 2:
+        raise ValueError(
+            f"X must be two-dimensional (rows, columns), got shape {array.shape}. Reshape your "
+            "data: X.reshape(-1, 1) if it is one column, X.reshape(1, -1) if it is one row"
+        )
+    _check_shape(array.shape)
+    n_rows, n_columns = array.shape
+
+    def read(j: int) -> Column:
+        return _read_values(array[:, j], column_name(j, None))
+
+    return Table(n_rows, n_columns, None, read)
+
+
+def _check_shape(shape: tuple[int, ...]) -> None:
+    if shape[1] == 0:
+        raise ValueError(f"X has 0 feature(s) (shape={shape}) while a minimum of 1 is required.")
+    if shape[0] == 0:
+        raise ValueError(f"X has no rows (shape={shape}); at least one is needed")
+
+
+def _check_distinct(names: list[str]) -> None:
+    if len(set(names)) < len(names):
+        twice = next(name for i, name in enumerate(names) if name in names[:i])
+        raise ValueError(f"X has two columns called {twice!r}; rename one of them")
+
+
+def _check_finite(values: NDArray[np.float64], where: str) -> None:
+    infinite = np.isinf(values)
+    if infinite.any():
+        row = int(np.argmax(infinite))
+        raise ValueError(
+            f"X has the value {values[row]} at row {row}, {where}; replace it by a number, or by "
+            "NaN if it stands for a missing value"
+        )
+
+
+def _read_series(series: Any, where: str) -> Column:
+    dtype = series.dtype
+    if dtype.is_numeric():
+        return Column("number", series.cast(nw.Float64).to_numpy())
+    if dtype == nw.Boolean:
+        return Column("boolean", series.cast(nw.Float64).to_numpy())
+    if dtype == nw.Datetime:
+        if getattr(dtype, "time_zone", None) is not None:
+            series = series.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
+        return Column("date", series.to_numpy().astype(_MOMENT))
+    if dtype == nw.Date:
+        return Column("date", series.to_numpy().astype(_MOMENT))
+    if dtype in (nw.Categorical, nw.Enum):
+        values = series.to_list()
+        texts = [None if _is_missing(value) else str(value) for value in values]
+        return Column("category", _objects(texts))
+    if dtype in (nw.String, nw.Object, nw.Unknown):
+        return _read_objects(series.to_list(), where)
+    raise TypeError(
+        f"{where} of X holds values of the type {dtype}; allowed are numbers, truth values, text "
+        "and dates: convert or leave out the column"
+    )
+
+
+def _read_values(values: NDArray[Any], where: str) -> Column:
+    kind = values.dtype.kind
+    if kind == "b":
+        return Column("boolean", values.astype(np.float64))
+    if kind in "uif":
+        return Column("number", values.astype(np.float64))
+    if kind == "M":
+        return Column("date", values.astype(_MOMENT))
+    if kind in "UO":
+        return _read_objects(values.tolist(), where)
+    raise TypeError(
+        f"{where} of X holds values of the type {values.dtype}; allowed are numbers, truth "
+        "values, text and dates"
+    )
+
+
+def _read_objects(values: list[Any], where: str) -> Column:
+    """Find out what Python objects are, and make plain values of them."""
+    first: dict[str, int] = {}  # the row in which each kind occurs first
+    missing = np.zeros(len(values), dtype=bool)
+    for row, value in enumerate(values):
+        if type(value) is str:
+            first.setdefault("category", row)
+        elif _is_missing(value):
+            missing[row] = True
+        else:
+            kind = _kind_of(value)
+            if kind is None:
+                raise TypeError(
+                    f"X has a value of the type {type(value).__name__} at row {row}, {where}; "
+                    "a value must be a string, a number, a truth value or a date"
+                )
+            first.setdefault(kind, row)
+    kinds = set(first)
+    if kinds == {"number", "boolean"}:
+        kinds = {"number"}
+    if len(kinds) > 1:
+        a, b = sorted(first, key=first.__getitem__)[:2]
+        raise TypeError(
+            f"{where} of X mixes {_WORDS[a]} ({plain(values[first[a]])!r} at row {first[a]}) and "
+            f"{_WORDS[b]} ({plain(values[first[b]])!r} at row {first[b]}); make them one type, "
+            "such as text with astype(str)"
+        )
+    if not kinds:
+        return _nothing("empty", len(values))
+    (kind,) = kinds
+    converters: dict[str, Callable[[Any], Any]] = {"category": str, "date": _moment}
+    convert = converters.get(kind, float)
+    column = _nothing(kind, len(values))
+    present = np.flatnonzero(~missing)
+    column.values[present] = _objects([convert(values[row]) for row in present])
+    return column
+
+
+def _is_missing(value: Any) -> bool:
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):  # of pandas
+        return True
+    return isinstance(value, float | np.floating | np.datetime64) and bool(value != value)
+
+
+def _kind_of(value: Any) -> str | None:
+    if isinstance(value, str):
+        return "category"
+    if isinstance(value, bool | np.bool_):
+        return "boolean"
+    if isinstance(value, int | float | np.integer | np.floating | Decimal | Fraction):
+        return "number"
+    if isinstance(value, datetime.date | np.datetime64):
+        return "date"
+    return None
+
+
+def _moment(value: Any) -> Any:
+    if isinstance(value, datetime.datetime) and value.tzinfo is not None:
+        value = value.astimezone(datetime.UTC).replace(tzinfo=None)
+    return np.datetime64(value, "us")
+
+
+def _nothing(kind: str, n_rows: int) -> Column:
+    """Return a column in which every value is missing."""
+    if kind == "category":
+        return Column(kind, np.full(n_rows, None, dtype=object))
+    if kind == "date":
+        return Column(kind, np.full(n_rows, "NaT", dtype=_MOMENT))
+    return Column(kind, np.full(n_rows, np.nan))
+
+
+def _objects(values: Sequence[Any]) -> NDArray[np.object_]:
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array
+
+
+def _as_kind(column: Column, kind: str, where: str) -> Column:
+    """Return a column as one of another kind, if its values allow it."""
+    values, n_rows = column.values, len(column.values)
+    if kind == "empty":
+        return _nothing(kind, n_rows)
+    if column.kind == kind or (column.kind == "boolean" and kind == "number"):
+        return Column(kind, values)
+    if column.kind == "number" and kind == "boolean":
+        wrong = ~np.isnan(values) & (values != 0) & (values != 1)
+        if not wrong.any():
+            return Column(kind, values)
+        row = int(np.argmax(wrong))
+        raise ValueError(
+            f"X has the value {values[row]:g} at row {row}, {where}; it must be 0 or 1"
+        )
+    missing = column.missing
+    if missing.all():
+        return _nothing(kind, n_rows)
+    row = int(np.argmin(missing))
+    raise TypeError(
+        f"{where} of X must hold {_WORDS[kind]}, as it did when the conditions were made; got "
+        f"{_WORDS[column.kind]} ({plain(values[row])!r} at row {row})"
+    )

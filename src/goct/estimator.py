@@ -1,0 +1,491 @@
+"""A scikit-learn classifier: binarize, solve, predict."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+import joblib
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_matrix
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils import check_random_state
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, column_or_1d
+
+from goct._validation import check_choice, check_labels, check_numbers, is_missing, plain
+from goct.binarize import Binarizer
+from goct.binarize.table import read_table
+from goct.exceptions import InfeasibleError, NotProvenWarning, NoTreeError
+from goct.metrics import Metric, get_metric
+from goct.problem import Problem
+from goct.report.text import describe_status
+from goct.solution import Progress, Solution, Status
+from goct.solve import solve
+from goct.tree import Leaf, Split, Tree
+
+BINARIZERS = ("mdlp", "quantiles", "midpoints", "none")
+
+
+class OptimalTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """The tree of a given depth that maximises a metric, proven to be the best.
+
+    Columns are turned into conditions by a :class:`goct.binarize.Binarizer`
+    first; the tree is the best of all trees over these conditions.
+
+    Parameters
+    ----------
+    metric
+        What to maximise on the training data: a name such as "f1", or a
+        metric, see :mod:`goct.metrics`.
+    max_depth
+        The largest number of questions between root and leaf.
+    split_penalty
+        What each question must gain at least, in the metric's own unit.
+    max_splits
+        The largest number of questions; no limit if None.
+    pos_label
+        The positive class of metrics for two classes. By default the last of
+        two labels in sorted order; with more labels it must be named, and
+        stands against the rest.
+    binarizer
+        How to make conditions: "mdlp", "quantiles" or "midpoints", see
+        :class:`goct.binarize.Binarizer`, or one of these with parameters of
+        your own. "none" if all columns are 0/1 or truth values already.
+    constraints
+        Conditions that the tree must meet on the training data, such as
+        "recall >= 0.9", see :mod:`goct.constraints`.
+    engine
+        "search", "mip", or "auto" to let goct choose.
+    engine_options
+        Further options of the engine as a dictionary, see
+        :func:`goct.search.solve_search` and :func:`goct.mip.solve_mip`.
+    time_limit
+        Seconds after which the best tree so far is taken, with a warning.
+    n_jobs
+        The number of threads of the search engine; -1 for all processors.
+    random_state
+        A seed for engines that depend on chance; the search engine does not.
+    verbose
+        1 to print a line about the progress from time to time.
+
+    Attributes
+    ----------
+    tree_
+        The :class:`goct.Tree` over the conditions.
+    solution_
+        The :class:`goct.Solution`: value, bound, gap, status, and the training
+        data as a :class:`goct.Problem`.
+    binarizer_
+        The fitted :class:`goct.binarize.Binarizer`; its `conditions_` say what
+        the tree asks.
+    classes_
+        The labels, sorted.
+    leaf_weights_
+        The weight of each class at each node of the tree, in preorder.
+    n_features_in_
+        The number of columns.
+    feature_names_in_
+        Their names; only if they had any.
+
+    Notes
+    -----
+    A leaf predicts what is best for the metric of the whole tree, which need
+    not be its most frequent class. `predict` is therefore not always the class
+    of the largest probability.
+
+    Examples
+    --------
+    >>> from goct import OptimalTreeClassifier
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> classifier = OptimalTreeClassifier("f1", max_depth=2, pos_label=0).fit(X, y)
+    >>> classifier.solution_.status.name, round(classifier.score(X, y), 4)
+    ('OPTIMAL', 0.9538)
+    """
+
+    tree_: Tree
+    solution_: Solution
+    binarizer_: Binarizer
+    classes_: NDArray[Any]
+    leaf_weights_: NDArray[np.float64]
+    n_features_in_: int
+
+    def __init__(
+        self,
+        metric: str | Metric = "f1",
+        max_depth: int = 3,
+        *,
+        split_penalty: Any = 0,
+        max_splits: int | None = None,
+        pos_label: Any = None,
+        binarizer: str | Binarizer = "mdlp",
+        constraints: Any = (),
+        engine: str = "auto",
+        engine_options: Mapping[str, Any] | None = None,
+        time_limit: float | None = None,
+        n_jobs: int | None = 1,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.metric = metric
+        self.max_depth = max_depth
+        self.split_penalty = split_penalty
+        self.max_splits = max_splits
+        self.pos_label = pos_label
+        self.binarizer = binarizer
+        self.constraints = constraints
+        self.engine = engine
+        self.engine_options = engine_options
+        self.time_limit = time_limit
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: ArrayLike | None = None,
+        costs: ArrayLike | None = None,
+    ) -> OptimalTreeClassifier:
+        """Find the best tree.
+
+        Parameters
+        ----------
+        X
+            A data frame of pandas, polars or pyarrow, an array, or a list of rows.
+        y
+            The labels, of any type that can be sorted.
+        sample_weight
+            Non-negative weights of the rows.
+        costs
+            The cost of each prediction for each row, for the metric
+            "instance_cost"; see :meth:`goct.Problem.from_arrays`.
+
+        Raises
+        ------
+        InfeasibleError
+            If it is proven that no tree meets the constraints.
+        NoTreeError
+            If none was found before a limit was reached.
+
+        Warns
+        -----
+        NotProvenWarning
+            If the search stopped at a limit; the message tells the gap.
+        """
+        metric = get_metric(self.metric)
+        binarizer = self._make_binarizer()
+        if y is None:
+            raise ValueError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None"
+            )
+        table = read_table(X)
+        y = _check_target(y)
+        classes, codes = check_labels(y, table.n_rows)
+        self._check_classes(metric, classes)
+
+        # A metric of one class against the rest needs cuts that tell these two apart.
+        is_one_vs_rest = metric.is_binary and len(classes) > 2
+        target = y == self.pos_label if is_one_vs_rest else y
+        binarizer._fit_table(table, target, sample_weight)
+        matrix = binarizer._transform_table(table)
+        problem = Problem.from_arrays(
+            matrix,
+            y,
+            pos_label=self.pos_label,
+            sample_weight=sample_weight,
+            costs=costs,
+            feature_names=binarizer.get_feature_names_out().tolist(),
+        )
+        solution = self._solve(problem, metric)
+        tree = solution.tree
+        if tree is None:
+            raise _no_tree(solution)
+        weights = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, float)
+
+        # Nothing is set before everything has gone well.
+        self.binarizer_ = binarizer
+        self.tree_ = tree
+        self.solution_ = solution
+        self.classes_ = np.unique(y)
+        self.leaf_weights_ = _node_weights(tree, tree.apply(matrix), codes, weights)
+        self.n_features_in_ = binarizer.n_features_in_
+        if hasattr(binarizer, "feature_names_in_"):
+            self.feature_names_in_ = binarizer.feature_names_in_
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        if solution.status is Status.FEASIBLE:
+            warnings.warn(describe_status(solution), NotProvenWarning, stacklevel=2)
+        return self
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the predicted label of each row."""
+        leaves = self.apply(X)
+        labels = [n.label if isinstance(n, Leaf) else 0 for n in self.tree_.nodes()]
+        predicted: NDArray[Any] = self.classes_[np.array(labels)[leaves]]
+        return predicted
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the share of each class in the leaf of each row, in the order of `classes_`.
+
+        The shares are those of the training data, by weight. A leaf that no
+        training row reached gives its label the share 1.
+        """
+        leaves = self.apply(X)
+        shares = self.leaf_weights_.copy()
+        for number, node in enumerate(self.tree_.nodes()):
+            if isinstance(node, Leaf) and not shares[number].any():
+                shares[number, node.label] = 1
+        shares /= shares.sum(axis=1, keepdims=True).clip(np.finfo(float).tiny)
+        return shares[leaves]
+
+    def apply(self, X: Any) -> NDArray[np.intp]:
+        """Return the leaf of each row, as its place in preorder."""
+        matrix = self._conditions(X)
+        return self.tree_.apply(matrix)
+
+    def decision_path(self, X: Any) -> csr_matrix:
+        """Return which nodes each row passes: a sparse 0/1 matrix, nodes in preorder."""
+        leaves = self.apply(X)
+        paths = np.zeros((len(self.leaf_weights_), len(self.leaf_weights_)), dtype=np.uint8)
+        for number, parent in enumerate(_parents(self.tree_)):
+            paths[number, number] = 1
+            if parent is not None:
+                paths[number] |= paths[parent]
+        return csr_matrix(paths)[leaves]
+
+    def score(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: ArrayLike | None = None,
+        costs: ArrayLike | None = None,
+    ) -> float:
+        """Return the metric that was maximised, on other data.
+
+        Parameters
+        ----------
+        X, y, sample_weight, costs
+            As in :meth:`fit`.
+        """
+        problem = self.to_problem(X, y, sample_weight, costs)
+        return float(self.solution_.metric.evaluate(self.tree_, problem))
+
+    def to_problem(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: ArrayLike | None = None,
+        costs: ArrayLike | None = None,
+    ) -> Problem:
+        """Return data as a problem over the conditions of this classifier.
+
+        Whatever takes a tree and a problem (confusion matrices, metrics,
+        `tree_.to_text`) then works on data that the tree has not seen.
+
+        Parameters
+        ----------
+        X, y, sample_weight, costs
+            As in :meth:`fit`; every label must have occurred there.
+        """
+        matrix = self._conditions(X)
+        n_rows = len(matrix)
+        y = column_or_1d(y)
+        labels = check_labels(y, n_rows)[0]
+        known = self.classes_.tolist()
+        if unknown := [label for label in labels if label not in known]:
+            row = int(np.argmax(y == unknown[0]))
+            raise ValueError(
+                f"y has the label {unknown[0]!r} at row {row}, which did not occur when the tree "
+                f"was made; its labels are {known}"
+            )
+        # One row of weight 0 for each class, so that the problem knows all of them.
+        weights = np.ones(n_rows, dtype=np.int64)
+        if sample_weight is not None:
+            weights = check_numbers(sample_weight, "sample_weight", n_rows, negative=False)
+        extra = len(known)
+        if costs is not None:
+            numbers = check_numbers(costs, "costs", n_rows, negative=True)
+            costs = np.concatenate([numbers, np.zeros((extra, *numbers.shape[1:]), numbers.dtype)])
+        return Problem.from_arrays(
+            np.concatenate([matrix, np.zeros((extra, matrix.shape[1]), dtype=np.uint8)]),
+            np.concatenate([y, self.classes_]),
+            pos_label=self.pos_label,
+            sample_weight=np.concatenate([weights, np.zeros(extra, dtype=weights.dtype)]),
+            costs=costs,
+            feature_names=self.tree_.feature_names,
+        )
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """How much each column contributes, adding up to 1; all 0 if there is no split.
+
+        As in scikit-learn: the decrease of the Gini impurity by the splits on
+        conditions of the column, weighted by the rows that reach them. It
+        describes the tree, not the metric.
+        """
+        check_is_fitted(self)
+        names = self.binarizer_._column_names()
+        place = {name: j for j, name in enumerate(names)}
+        weights = self.leaf_weights_
+        total = weights.sum(axis=1)
+        impurity = total - (weights**2).sum(axis=1) / total.clip(np.finfo(float).tiny)
+        importances = np.zeros(len(names))
+        children = _children(self.tree_)
+        for number, node in enumerate(self.tree_.nodes()):
+            if isinstance(node, Split):
+                left, right = children[number]
+                column = self.binarizer_.conditions_[node.feature].column
+                gain = impurity[number] - impurity[left] - impurity[right]
+                importances[place[column]] += gain
+        whole = importances.sum()
+        return importances / whole if whole > 0 else importances
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        try:
+            tags.classifier_tags.multi_class = (
+                self.pos_label is not None or not get_metric(self.metric).is_binary
+            )
+        except (TypeError, ValueError):  # an unknown metric; fit will say so
+            tags.classifier_tags.multi_class = False
+        return tags
+
+    def _make_binarizer(self) -> Binarizer:
+        if isinstance(self.binarizer, Binarizer):
+            return clone(self.binarizer)  # type: ignore[no-any-return]
+        if not isinstance(self.binarizer, str):
+            raise TypeError(
+                f"binarizer must be one of {', '.join(BINARIZERS)}, or a goct.binarize.Binarizer; "
+                f"got {self.binarizer!r}"
+            )
+        return Binarizer(check_choice(self.binarizer, "binarizer", BINARIZERS))
+
+    def _check_classes(self, metric: Metric, classes: tuple[Any, ...]) -> None:
+        if len(classes) < 2:
+            raise ValueError(
+                f"y has only one class, {classes[0]!r}; a classifier needs at least two classes"
+            )
+        if self.pos_label is not None and plain(self.pos_label) not in classes:
+            raise ValueError(
+                f"pos_label {self.pos_label!r} is not a label; the labels are {list(classes)}"
+            )
+        if metric.is_binary and len(classes) > 2 and self.pos_label is None:
+            raise ValueError(
+                "Only binary classification is supported. The type of the target is multiclass: "
+                f"the metric {metric.name!r} is for two classes, but the labels are "
+                f"{list(classes)}; name the positive one with pos_label, and it stands against "
+                "the rest, or choose a metric such as 'accuracy' or 'balanced_accuracy'"
+            )
+
+    def _solve(self, problem: Problem, metric: Metric) -> Solution:
+        options = dict(self.engine_options or {})
+        n_jobs = joblib.effective_n_jobs(self.n_jobs)
+        if n_jobs != 1:
+            options["n_jobs"] = n_jobs
+        seed = self.random_state
+        if isinstance(seed, np.random.RandomState):
+            seed = int(check_random_state(seed).randint(2**31 - 1))
+        return solve(
+            problem,
+            metric,
+            self.max_depth,
+            split_penalty=self.split_penalty,
+            max_splits=self.max_splits,
+            constraints=self.constraints,
+            engine=self.engine,
+            time_limit=self.time_limit,
+            random_state=seed,
+            callback=_Printer() if self.verbose else None,
+            **options,
+        )
+
+    def _conditions(self, X: Any) -> NDArray[np.uint8]:
+        check_is_fitted(self)
+        return self.binarizer_._transform_table(read_table(X))
+
+
+class _Printer:
+    """Prints the progress of a search, at most one line per second."""
+
+    def __init__(self) -> None:
+        self._next = 0.0
+
+    def __call__(self, progress: Progress) -> None:
+        now = time.monotonic()
+        if now < self._next:
+            return
+        self._next = now + 1
+        best, gap = "none yet", ""
+        if progress.objective is not None:
+            best = f"{float(progress.objective):.6f}"
+            gap = f"  gap {float(progress.bound - progress.objective):.6f}"
+        print(
+            f"{progress.elapsed:8.1f} s  best {best}  bound {float(progress.bound):.6f}{gap}",
+            flush=True,
+        )
+
+
+def _check_target(y: Any) -> NDArray[Any]:
+    labels: NDArray[Any] = column_or_1d(y, warn=True)
+    if labels.dtype.kind in "Of" and (missing := is_missing(labels)).any():
+        row = int(np.argmax(missing))
+        raise ValueError(f"y has a missing label at row {row}; leave out rows without a label")
+    check_classification_targets(labels)
+    return labels
+
+
+def _no_tree(solution: Solution) -> NoTreeError:
+    constraints = ", ".join(constraint.name for constraint in solution.constraints)
+    if solution.status is Status.INFEASIBLE:
+        return InfeasibleError(
+            f"no tree of depth {solution.max_depth} over these conditions meets the constraints "
+            f"({constraints}); this is proven. Relax them, allow a larger depth, or use more "
+            "thresholds"
+        )
+    return NoTreeError(
+        f"no tree that meets the constraints ({constraints}) was found before the "
+        f"{solution.limit.value} limit was reached; it is not proven that there is none"
+    )
+
+
+def _children(tree: Tree) -> dict[int, tuple[int, int]]:
+    """Return the children of each split, nodes numbered in preorder."""
+    nodes = list(tree.nodes())
+    size = [1] * len(nodes)
+    children = {}
+    for number in range(len(nodes) - 1, -1, -1):
+        if isinstance(nodes[number], Split):
+            left = number + 1
+            right = left + size[left]
+            children[number] = (left, right)
+            size[number] += size[left] + size[right]
+    return children
+
+
+def _parents(tree: Tree) -> list[int | None]:
+    """Return the parent of each node in preorder; None for the root."""
+    parents: list[int | None] = [None] * (tree.splits + tree.n_leaves)
+    for parent, pair in _children(tree).items():
+        for child in pair:
+            parents[child] = parent
+    return parents
+
+
+def _node_weights(
+    tree: Tree, leaves: NDArray[np.intp], codes: NDArray[np.intp], weights: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return the weight of each class at each node, nodes in preorder."""
+    totals = np.zeros((tree.splits + tree.n_leaves, len(tree.classes)))
+    np.add.at(totals, (leaves, codes), weights)
+    for parent, (left, right) in sorted(_children(tree).items(), reverse=True):
+        totals[parent] = totals[left] + totals[right]
+    return totals
