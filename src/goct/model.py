@@ -15,10 +15,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from goct._core import __version__
 from goct.binarize.conditions import Above, After, Condition, IsTrue, Missing, OneOf
+from goct.binarize.table import read_table
 from goct.exact import Exact
-from goct.metrics import Confusion
+from goct.metrics import Confusion, Metric
 from goct.problem import Problem
 from goct.solution import Solution
+from goct.table import Table
 from goct.tree import Leaf, Node, Split, Tree
 
 Weight: TypeAlias = int | Fraction
@@ -324,29 +326,32 @@ class Model:
         Parameters
         ----------
         table
-            A data frame, a :class:`goct.table.Table`, or a mapping from column
-            names to values. Other columns than the tree needs do not matter.
+            A data frame of pandas, polars or pyarrow, a :class:`goct.table.Table`, or
+            a mapping from column names to values. Other columns than the tree needs do not matter.
 
         Raises
         ------
-        ValueError
+        ValueError, TypeError
             If a column is not there, or does not hold what the tree needs.
         """
-        columns = _columns_of(table)
-        if absent := [name for name in self.columns if name not in columns]:
+        read = read_table(table.columns_only() if isinstance(table, Table) else table)
+        if read.names is None:
+            raise TypeError(
+                "table must be a data frame or a mapping from column names to values, "
+                f"got {type(table).__name__}"
+            )
+        if absent := [name for name in self.columns if name not in read.names]:
             raise ValueError(
                 f"the table has no column {', '.join(map(repr, absent))}; the tree needs "
                 + ", ".join(map(repr, self.columns))
             )
         values = {
-            name: values_of_kind(columns[name], column.kind, name)
+            name: read.column(
+                read.names.index(name), None if column.kind == "unknown" else column.kind
+            ).values
             for name, column in self.columns.items()
         }
-        n_rows = _number_of_rows(table, columns)
-        for name, array in values.items():
-            if len(array) != n_rows:
-                raise ValueError(f"column {name!r} has {len(array)} values, others have {n_rows}")
-        matrix = np.zeros((n_rows, len(self.conditions)), dtype=np.uint8)
+        matrix = np.zeros((read.n_rows, len(self.conditions)), dtype=np.uint8)
         for j, condition in enumerate(self.conditions):
             matrix[:, j] = condition.holds(values[condition.column])
         return matrix
@@ -357,17 +362,8 @@ class Model:
 
     def problem(self, table: Any, labels: ArrayLike) -> Problem:
         """Return rows with known labels as a problem over the conditions of the tree."""
-        problem = Problem.from_arrays(
-            self.matrix(table), labels, feature_names=[f"x{j}" for j in range(len(self.conditions))]
-        )
-        if unknown := [label for label in problem.classes if label not in self.classes]:
-            raise ValueError(
-                f"the labels {', '.join(map(repr, unknown[:5]))} are not among the classes "
-                f"{list(self.classes)} of the tree"
-            )
-        counts = np.zeros((problem.n_rows, len(self.classes)), dtype=np.int64)
-        counts[:, [self.classes.index(label) for label in problem.classes]] = problem.counts
-        return replace(problem, counts=counts, classes=self.classes, positive=self.positive)
+        names = [f"x{j}" for j in range(len(self.conditions))]
+        return known_classes(self.matrix(table), labels, names, self.classes, self.positive)
 
     def confusion_matrix(self, part: Part | None = None) -> Counts:
         """Return the weights of true (outside) and predicted classes; of the training part."""
@@ -451,6 +447,39 @@ def node_counts(tree: Tree, problem: Problem) -> Counts:
     return tuple(counts)
 
 
+def known_classes(
+    X: NDArray[np.uint8],
+    labels: ArrayLike,
+    names: Sequence[str],
+    classes: tuple[Any, ...],
+    positive: int | None,
+) -> Problem:
+    """Return data as a problem with given classes, of which some may not occur in it.
+
+    Raises
+    ------
+    ValueError
+        If other classes occur.
+    """
+    problem = Problem.from_arrays(X, labels, feature_names=names)
+    if unknown := [label for label in problem.classes if label not in classes]:
+        raise ValueError(
+            f"the labels {', '.join(map(repr, unknown[:5]))} are not among the classes "
+            f"{list(classes)} of the tree"
+        )
+    counts = np.zeros((problem.n_rows, len(classes)), dtype=np.int64)
+    counts[:, [classes.index(label) for label in problem.classes]] = problem.counts
+    return replace(problem, counts=counts, classes=classes, positive=positive)
+
+
+def metric_on(metric: Metric, tree: Tree, problem: Problem) -> Quantity | None:
+    """Return the metric of a tree on a problem, or None where it is not defined."""
+    try:
+        return Quantity.of(metric.evaluate(tree, problem))
+    except (ValueError, ZeroDivisionError):  # a class does not occur there
+        return None
+
+
 def confusion_of(matrix: Sequence[Sequence[Weight]], positive: int | None) -> Confusion | None:
     """Return a confusion matrix as that of the positive class against the rest."""
     if positive is None:
@@ -459,96 +488,6 @@ def confusion_of(matrix: Sequence[Sequence[Weight]], positive: int | None) -> Co
     fn = sum(matrix[positive]) - tp
     fp = sum(row[positive] for row in matrix) - tp
     return Confusion(tp, fp, fn, sum(map(sum, matrix)) - tp - fn - fp)
-
-
-def values_of_kind(values: Any, kind: str, name: str) -> NDArray[Any]:
-    """Return a column in the form that conditions take, see :mod:`goct.binarize.conditions`.
-
-    Raises
-    ------
-    ValueError
-        If the values are not of the kind.
-    """
-    array = values if isinstance(values, np.ndarray) else np.asarray(values)
-    if array.ndim != 1:
-        raise ValueError(f"column {name!r} must be one-dimensional, got shape {array.shape}")
-    if kind in ("number", "boolean") and array.dtype.kind in "biuf":
-        numbers = array.astype(np.float64, copy=False)
-        if kind == "boolean":
-            _check_each(numbers, np.isnan(numbers) | (numbers == 0) | (numbers == 1), kind, name)
-        return numbers
-    if kind == "date" and array.dtype.kind == "M":
-        return array
-    if kind == "unknown" and array.dtype.kind in "fM":
-        return array
-    items = [None if _is_missing(item) else item for item in array.tolist()]
-    if array.dtype.kind == "M":
-        items = [None if _is_missing(item) else str(item) for item in array]
-    match kind:
-        case "number" | "boolean":
-            fits = [item is None or isinstance(item, int | float) for item in items]
-            _check_each(items, fits, kind, name)
-            numbers = np.array([np.nan if item is None else item for item in items], dtype=float)
-            return values_of_kind(numbers, kind, name)
-        case "date":
-            try:
-                return np.array(
-                    ["NaT" if item is None else item for item in items], dtype="datetime64[us]"
-                )
-            except (ValueError, TypeError):
-                raise ValueError(f"column {name!r} must hold dates in ISO 8601") from None
-    texts = np.empty(len(items), dtype=object)
-    texts[:] = [None if item is None else category_name(item) for item in items]
-    return texts
-
-
-def category_name(value: Any) -> str:
-    """Return the text by which a category is known: numbers are written without a needless .0."""
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
-    return str(value)
-
-
-def _is_missing(item: Any) -> bool:
-    if item is None:
-        return True
-    try:
-        return bool(item != item)
-    except TypeError:  # pandas.NA is neither equal nor unequal to itself
-        return True
-
-
-def _check_each(values: Any, fits: Any, kind: str, name: str) -> None:
-    for row, fit in enumerate(fits):
-        if not fit:
-            what = "numbers" if kind == "number" else "truth values"
-            raise ValueError(
-                f"column {name!r} must hold {what}, got {values[row]!r} in row {row + 1}"
-            )
-
-
-def _columns_of(table: Any) -> Mapping[str, Any]:
-    from goct.table import Table
-
-    if isinstance(table, Table):
-        return table.columns
-    if isinstance(table, Mapping):
-        return table
-    names = getattr(table, "column_names", None)
-    if names is None:
-        names = getattr(table, "columns", None)
-    if names is None or not hasattr(table, "__getitem__"):
-        raise TypeError(
-            "table must be a data frame or a mapping from column names to values, "
-            f"got {type(table).__name__}"
-        )
-    return {str(name): table[name] for name in names}
-
-
-def _number_of_rows(table: Any, columns: Mapping[str, Any]) -> int:
-    if not isinstance(table, Mapping):
-        return int(table.n_rows) if hasattr(table, "n_rows") else len(table)
-    return len(next(iter(columns.values()))) if columns else 0
 
 
 def _columns_asked_for_missing(conditions: Iterable[Condition]) -> set[str]:

@@ -22,6 +22,8 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from goct.binarize import table as binarize
+
 KINDS = ("number", "boolean", "date", "category")
 MISSING = frozenset({"", "?", "NA", "N/A", "NaN", "nan", "NULL", "null"})
 DELIMITERS = ",;\t|"
@@ -91,6 +93,12 @@ class Table:
         n_rows = int(rows.sum()) if rows.dtype == bool else len(rows)
         return Table(columns, self.kinds, n_rows, self.path, self.notes)
 
+    def columns_only(self) -> binarize.Table:
+        """Return the table as a :class:`goct.binarize.Binarizer` takes it."""
+        names = list(self.columns)
+        columns = [binarize.Column(self.kinds[name], self.columns[name]) for name in names]
+        return binarize.Table(self.n_rows, len(names), names, columns.__getitem__)
+
     def without(self, names: Collection[str]) -> Table:
         """Return the table without some of its columns."""
         columns = {name: values for name, values in self.columns.items() if name not in names}
@@ -147,10 +155,10 @@ def read_csv(
     }
     forced = dict(kinds or {})
     readers, n_rows = _read_columns(source, dialect, len(names), wanted, forced)
+    notes += [note for reader in readers.values() if (note := reader.note()) is not None]
     changed = {name: "category" for name, reader in readers.items() if reader.because is not None}
     if changed:
         # Some column looked like numbers at first: its first cells are needed as they were.
-        notes += [note for reader in readers.values() if (note := reader.note()) is not None]
         again = {name: wanted[name] for name in changed}
         more, _ = _read_columns(source, dialect, len(names), again, {**forced, **changed})
         readers.update(more)
@@ -257,9 +265,10 @@ def _naming_the_line(path: Path, reader: Any) -> Iterator[None]:
         raise TableError(f"{path}, line {reader.line_num}: {text}") from None
     except UnicodeDecodeError as error:
         byte = error.object[error.start : error.start + 1].hex()
+        line = reader.line_num + error.object.count(b"\n", 0, error.start) + 1
         raise TableError(
-            f"{path}, after line {reader.line_num}: the byte 0x{byte} is not {error.encoding} "
-            "text; name the encoding, for example cp1252 or latin-1"
+            f"{path}, line {line}: the byte 0x{byte} is not {error.encoding} text; name the "
+            "encoding, for example cp1252 or latin-1"
         ) from None
 
 
@@ -463,6 +472,8 @@ class _ColumnReader:
     because
         The first cell that does not fit `kind`, which was found on earlier
         cells. The column must be read again, as categories.
+    strange
+        A cell that is not a number among many that are.
     """
 
     def __init__(self, name: str, kind: str | None, dialect: Dialect) -> None:
@@ -471,6 +482,7 @@ class _ColumnReader:
         self.is_forced = kind is not None
         self.comma = dialect.decimal == ","
         self.because: str | None = None
+        self.strange: str | None = None
         self.pieces: list[NDArray[Any]] = []
         self.missing_rows = 0  # at the start, as long as the kind is not known
         self.truths, self.dates, self.levels = _Memory(_truth), _Memory(_date), _Memory(_level)
@@ -501,14 +513,23 @@ class _ColumnReader:
 
     def note(self) -> str | None:
         """Say why the column does not hold what it seemed to, if so."""
-        if self.because is None:
+        if self.strange is None and self.because is None:
             return None
+        cell, kind = (self.strange, "number") if self.strange else (self.because, self.kind)
         return (
-            f"column {self.name!r} is read as categories, because {self.because!r} is not "
-            f"{_WORDS[self.kind or 'category']}"
+            f"column {self.name!r} is read as categories, because {cell!r} is not "
+            f"{_WORDS[kind or 'category']}"
         )
 
     def _kind_of(self, known: Sequence[str]) -> str:
+        kind = self._strict_kind_of(known)
+        if kind == "category":
+            strange = [text for text in known if not _is_number(text)]
+            if len(strange) < len(known) / 2:
+                self.strange = strange[0]
+        return kind
+
+    def _strict_kind_of(self, known: Sequence[str]) -> str:
         for kind in ("number", "boolean", "date"):
             try:
                 self._convert(kind, known)

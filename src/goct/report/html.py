@@ -24,7 +24,7 @@ from goct.report.view import NodeView, TreeView, view_of, wrapped
 
 # Pixels: the pitch of columns, the size of boxes, and the space around the tree.
 _COLUMN, _WIDTH, _HEIGHT, _MARGIN = 236, 178, 50, 14
-_LETTERS = 25
+_LETTERS = 22
 _WIDEST_LINE = 15
 _METRICS = {
     "recall": "Recall",

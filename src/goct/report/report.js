@@ -32,9 +32,15 @@
     }
   };
 
+  // Once a node was picked, what is known of it stays in sight.
+  const pick = (number) => {
+    document.querySelector(".details").classList.add("picked");
+    choose(number);
+  };
+
   for (const [number, node] of nodes) {
-    node.addEventListener("click", (event) => { event.preventDefault(); choose(number); });
-    node.addEventListener("focus", () => choose(number));
+    node.addEventListener("click", (event) => { event.preventDefault(); pick(number); });
+    node.addEventListener("focus", () => pick(number));
     node.addEventListener("keydown", (event) => {
       const next = neighbour(node, event.key);
       if (!next) return;
