@@ -7,12 +7,12 @@ import os
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TextIO
+from typing import IO, Any
 
 
 @contextlib.contextmanager
-def atomic_write(path: str | os.PathLike[str]) -> Iterator[TextIO]:
-    """Open a text file for writing that appears under its name only when all went well.
+def atomic_write(path: str | os.PathLike[str], *, binary: bool = False) -> Iterator[IO[Any]]:
+    """Open a file for writing that appears under its name only when all went well.
 
     What is written goes to a temporary file in the same folder, which replaces
     `path` at the end. If an error or Ctrl-C comes first, `path` stays as it was.
@@ -21,6 +21,8 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[TextIO]:
     ----------
     path
         The file to write or replace.
+    binary
+        Whether bytes are written, and not text.
     """
     target = Path(path)
     if target.is_dir():
@@ -29,7 +31,11 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[TextIO]:
     mode = _mode_of(target)
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:40]}.", suffix="~")
     try:
-        with open(handle, "w", encoding="utf-8", newline="") as file:
+        with (
+            open(handle, "wb")
+            if binary
+            else open(handle, "w", encoding="utf-8", newline="") as file
+        ):
             yield file
             file.flush()
             os.fsync(file.fileno())

@@ -1,8 +1,9 @@
-"""A learned tree with all it takes to use it elsewhere: conditions, classes, and where it is from."""
+"""A learned tree with all it takes to use it elsewhere, and where it comes from."""
 
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -41,10 +42,13 @@ class Column:
         asks whether a value is missing.
     has_missing
         Whether values were missing when the tree was learned.
+    levels
+        The categories that occurred; None if that is not known, or for other kinds.
     """
 
     kind: str
     has_missing: bool = False
+    levels: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -264,6 +268,7 @@ class Model:
         *,
         source: Source | None = None,
         missing: Collection[str] = (),
+        levels: Mapping[str, Sequence[str]] | None = None,
     ) -> Model:
         """Return the model of a solution.
 
@@ -277,6 +282,8 @@ class Model:
             Where the data is from.
         missing
             The columns with missing values.
+        levels
+            The categories that occur, by column.
         """
         tree, problem = solution.tree, solution.problem
         if tree is None or solution.objective is None or solution.value is None:
@@ -291,7 +298,9 @@ class Model:
         return cls(
             tree=Tree(_renumbered(tree.root, place), tree.classes, tuple(c.name for c in used)),
             conditions=used,
-            columns=_describe_columns(used, {*missing, *_columns_asked_for_missing(conditions)}),
+            columns=_describe_columns(
+                used, {*missing, *_columns_asked_for_missing(conditions)}, levels or {}
+            ),
             positive=problem.positive,
             question=Question(
                 metric=solution.metric.name,
@@ -360,6 +369,28 @@ class Model:
         """Return the predicted label of each row of a table, see :meth:`matrix`."""
         return self.tree.predict(self.matrix(table))
 
+    def unknown_levels(self, table: Table) -> dict[str, dict[str, int]]:
+        """Return the categories of a table that were not there when the tree was learned.
+
+        Returns
+        -------
+        dict
+            For each column with such categories, how often each of them occurs.
+        """
+        found: dict[str, dict[str, int]] = {}
+        for name, column in self.columns.items():
+            if column.levels is None or name not in table.columns:
+                continue
+            counts = Counter(table.columns[name].tolist())
+            strange = {
+                level: count
+                for level, count in counts.items()
+                if level is not None and level not in column.levels
+            }
+            if strange:
+                found[name] = strange
+        return found
+
     def problem(self, table: Any, labels: ArrayLike) -> Problem:
         """Return rows with known labels as a problem over the conditions of the tree."""
         names = [f"x{j}" for j in range(len(self.conditions))]
@@ -381,7 +412,7 @@ class Model:
 
     @cached_property
     def parents(self) -> tuple[tuple[int, bool] | None, ...]:
-        """For every node in preorder, its parent and whether it is the yes side; the root's None."""
+        """The parent of every node in preorder, and whether it is its yes side; None: the root."""
         found: list[tuple[int, bool] | None] = []
         stack: list[tuple[Node, tuple[int, bool] | None]] = [(self.tree.root, None)]
         while stack:
@@ -494,13 +525,18 @@ def _columns_asked_for_missing(conditions: Iterable[Condition]) -> set[str]:
     return {c.column for c in conditions if isinstance(c, Missing)}
 
 
-def _describe_columns(conditions: Iterable[Condition], missing: set[str]) -> dict[str, Column]:
+def _describe_columns(
+    conditions: Iterable[Condition], missing: set[str], levels: Mapping[str, Sequence[str]]
+) -> dict[str, Column]:
     kinds: dict[str, str] = {}
     for condition in conditions:
         kind = _KIND_OF_CONDITION.get(type(condition), "unknown")
         if kinds.get(condition.column, "unknown") == "unknown":
             kinds[condition.column] = kind
-    return {name: Column(kind, name in missing) for name, kind in kinds.items()}
+    return {
+        name: Column(kind, name in missing, tuple(levels[name]) if name in levels else None)
+        for name, kind in kinds.items()
+    }
 
 
 def _renumbered(node: Node, place: Mapping[int, int]) -> Node:

@@ -134,7 +134,7 @@ def _build(entries: _Entries) -> Model:
             "schema": TREE_SCHEMA,
             "classes": classes,
             "feature_names": [condition.name for condition in conditions],
-            "nodes": entries.take("nodes", _list_of(_anything)),
+            "nodes": entries.take("nodes", _list_of(_node)),
         }
     )
     return Model(
@@ -248,7 +248,9 @@ def _expected(place: str, what: str, value: Any) -> ModelFileError:
     return ModelFileError(f"{place} must be {what}, got {got}")
 
 
-def _anything(value: Any, place: str) -> Any:
+def _node(value: Any, place: str) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
+        raise _expected(place, "an object", value)
     return value
 
 
@@ -327,7 +329,9 @@ def _columns(value: Any, place: str) -> dict[str, Column]:
     for name, entry in _Entries(value, place).left.items():
         entries = _Entries(entry, f"{place}.{name}")
         kind = entries.take("kind", _one_of(*COLUMN_KINDS))
-        columns[name] = Column(kind, entries.take("has_missing", _truth))
+        has_missing = entries.take("has_missing", _truth)
+        levels = entries.take("levels", _optional(_list_of(_text)))
+        columns[name] = Column(kind, has_missing, None if levels is None else tuple(levels))
         entries.finish()
     return columns
 
@@ -363,8 +367,8 @@ def _quantity(value: Any, place: str) -> Quantity:
     exact = entries.take("exact", _optional(_text))
     entries.finish()
     if exact is not None:
-        # A float is within a millionth of its fraction, or one of them was altered.
-        if abs(float(_fraction(exact, f"{place}.exact")) - number) > 1e-6 * max(1, abs(number)):
+        difference = abs(float(_fraction(exact, f"{place}.exact")) - number)
+        if difference > 1e-6 * max(1, abs(number)):
             raise ModelFileError(f"{place}.exact is {exact}, which is not {number}")
     return Quantity(number, exact)
 

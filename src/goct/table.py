@@ -74,8 +74,8 @@ class Table:
         What each column holds: "number", "boolean", "date" or "category".
     n_rows
         The number of rows.
-    path
-        The file that the table was read from, if any.
+    path, dialect
+        The file that the table was read from, if any, and how it is written.
     notes
         What a reader should know, such as a column of numbers that was taken for
         categories because of one word in it.
@@ -85,13 +85,20 @@ class Table:
     kinds: Mapping[str, str]
     n_rows: int
     path: Path | None = None
+    dialect: Dialect | None = None
     notes: Sequence[str] = field(default_factory=tuple)
 
     def take(self, rows: NDArray[Any]) -> Table:
         """Return the table with some of its rows."""
         columns = {name: values[rows] for name, values in self.columns.items()}
         n_rows = int(rows.sum()) if rows.dtype == bool else len(rows)
-        return Table(columns, self.kinds, n_rows, self.path, self.notes)
+        return Table(columns, self.kinds, n_rows, self.path, self.dialect, self.notes)
+
+    def line_of(self, row: int) -> int:
+        """Return the line of the file on which a row starts; the first row is 0."""
+        if self.path is None or self.dialect is None:
+            raise ValueError("the table was not read from a file")
+        return _line_of(self.path, self.dialect, row)
 
     def columns_only(self) -> binarize.Table:
         """Return the table as a :class:`goct.binarize.Binarizer` takes it."""
@@ -103,7 +110,7 @@ class Table:
         """Return the table without some of its columns."""
         columns = {name: values for name, values in self.columns.items() if name not in names}
         kinds = {name: kind for name, kind in self.kinds.items() if name not in names}
-        return Table(columns, kinds, self.n_rows, self.path, self.notes)
+        return Table(columns, kinds, self.n_rows, self.path, self.dialect, self.notes)
 
 
 def read_csv(
@@ -144,10 +151,10 @@ def read_csv(
     """
     source = Path(path)
     dialect = find_dialect(source, delimiter, decimal, encoding)
-    names, notes = _read_header(source, dialect)
+    names, notes = read_header(source, dialect)
     for name in [*(kinds or {}), *ignore, *(only or ())]:
         if name not in names:
-            raise TableError(f"{source}: there is no column {name!r}{_suggest(name, names)}")
+            raise TableError(f"{source}: there is no column {name!r}{suggest(name, names)}")
     wanted = {
         name: j
         for j, name in enumerate(names)
@@ -166,7 +173,7 @@ def read_csv(
         raise TableError(f"{source}: there are no rows below the line of column names")
     columns = {name: readers[name].values(n_rows) for name in wanted}
     found = {name: readers[name].kind or "category" for name in wanted}
-    return Table(columns, found, n_rows, source, tuple(notes))
+    return Table(columns, found, n_rows, source, dialect, tuple(notes))
 
 
 def read_rows(path: str | os.PathLike[str], dialect: Dialect) -> Iterator[list[str]]:
@@ -312,7 +319,7 @@ def _first_rows(text: str, delimiter: str, limit: int = 50) -> list[list[str]]:
     return rows
 
 
-def _read_header(path: Path, dialect: Dialect) -> tuple[list[str | None], list[str]]:
+def read_header(path: Path, dialect: Dialect) -> tuple[list[str | None], list[str]]:
     """Return the column names, None for columns without one, and notes on them."""
     first = next(read_rows(path, dialect), None)
     if first is None:
@@ -343,7 +350,7 @@ def _is_number(cell: str | None) -> bool:
         return False
 
 
-def _suggest(name: str, names: Collection[str | None]) -> str:
+def suggest(name: str, names: Collection[str | None]) -> str:
     """Return a hint at the names that are nearest to one that does not exist."""
     from difflib import get_close_matches
 
@@ -501,7 +508,7 @@ class _ColumnReader:
             self.pieces.append(self._convert(self.kind, cells))
         except ValueError:
             row, cell = self._first_misfit(self.kind, cells)
-            if self.is_forced or self.kind == "number" and _is_infinite(cell):
+            if self.is_forced or (self.kind == "number" and _is_infinite(cell)):
                 raise _CellError(start + row, _complaint(self.kind, cell)) from None
             self.because = cell
 

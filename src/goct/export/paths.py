@@ -70,7 +70,7 @@ class Clause:
         if words == _NEVER:
             return f"{self.column} is missing" if self.allows_missing else _NEVER
         if self.allows_missing and self.has_missing:
-            return f"{words} or missing"
+            return words + _OR_MISSING
         return words
 
     def _value_words(self, example: Condition) -> str:
@@ -115,6 +115,7 @@ class Clause:
 
 
 _NEVER = "never"
+_OR_MISSING = " or missing"
 
 
 def clauses(
@@ -153,6 +154,8 @@ def in_words(path: Iterable[Clause]) -> str:
     words = [clause.words for clause in path]
     if _NEVER in words:
         return _NEVER
+    if len(words) > 1:
+        words = [f"({text})" if text.endswith(_OR_MISSING) else text for text in words]
     return " and ".join(words) or "always"
 
 

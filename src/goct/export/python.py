@@ -9,13 +9,13 @@ from goct.export.text import one_line
 from goct.model import Model
 from goct.tree import Leaf, Node
 
-_ABOVE = '''
+_ABOVE = """
 
 def _above(value, threshold):
     return value is not None and value > threshold
-'''
+"""
 
-_AFTER = '''
+_AFTER = """
 
 def _after(value, moment):
     if isinstance(value, str):
@@ -23,13 +23,13 @@ def _after(value, moment):
     if isinstance(value, date) and not isinstance(value, datetime):
         value = datetime(value.year, value.month, value.day)
     return value is not None and value > datetime.fromisoformat(moment)
-'''
+"""
 
-_MISSING = '''
+_MISSING = """
 
 def _missing(value):
     return value is None or value != value
-'''
+"""
 
 
 def export_python(model: Model, name: str = "predict") -> str:

@@ -24,7 +24,5 @@ def export_rules(model: Model) -> str:
         if isinstance(node, Leaf):
             label = one_line(str(model.classes[node.label]))
             right, total = format_weight(counts[node.label]), format_weight(sum(counts))
-            lines.append(
-                f"if {one_line(in_words(path))} then {label}  ({right} of {total} right)"
-            )
+            lines.append(f"if {one_line(in_words(path))} then {label}  ({right} of {total} right)")
     return "\n".join(lines)

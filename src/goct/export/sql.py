@@ -64,6 +64,7 @@ def sql_value(value: Any) -> str:
         return "TRUE" if value else "FALSE"
     if isinstance(value, int | float):
         return plain_number(value) if isinstance(value, float) else str(value)
-    if "\0" in value:
-        raise ValueError(f"SQL has no way to write the text {value!r}")
-    return "'" + value.replace("'", "''") + "'"
+    text = str(value)
+    if "\0" in text:
+        raise ValueError(f"SQL has no way to write the text {text!r}")
+    return "'" + text.replace("'", "''") + "'"

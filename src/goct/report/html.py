@@ -61,27 +61,29 @@ def report_html(model: Model) -> str:
     and its content security policy would forbid it.
     """
     view = view_of(model)
+    rules = [one_line(in_words(path)) for path in paths(model)]
     colours = class_colours(len(view.classes), view.positive)
     style = (_FILES / "report.css").read_text(encoding="utf-8")
     style += "\n".join(f".k{k}{{--class:{colour.strong}}}" for k, colour in enumerate(colours))
     script = (_FILES / "report.js").read_text(encoding="utf-8")
-    return _template().render(
+    text: str = _template().render(
         model=model,
         view=view,
         title=_title(model),
         tree=_drawing(view),
-        details=[_detail(model, view, node) for node in view.nodes],
-        rules=[_rule(model, view, node) for node in view.nodes if node.label is not None],
+        details=[_detail(model, view, node, rules[node.number]) for node in view.nodes],
+        rules=[(node, rules[node.number]) for node in view.nodes if node.label is not None],
         facts=_facts(model),
         matrices=_matrices(model),
         verdict=_verdict(model),
         scores=_scores(model),
         rivals=_rival_words(model),
-        style=Markup(style),  # noqa: S704 - our own files, not the user's text
-        script=Markup(script),  # noqa: S704
+        style=Markup(style),
+        script=Markup(script),
         style_hash=_hash(style),
         script_hash=_hash(script),
     )
+    return text
 
 
 @cache
@@ -198,7 +200,7 @@ def _drawing(view: TreeView) -> _Drawing:
     return _Drawing(width, height, _WIDTH, boxes, lines)
 
 
-def _detail(model: Model, view: TreeView, node: NodeView) -> dict[str, Any]:
+def _detail(model: Model, view: TreeView, node: NodeView, rule: str) -> dict[str, Any]:
     """Return what is shown of a node when it is chosen."""
     parts = [("training", model.train)] + ([("test", model.test)] if model.test else [])
     columns = []
@@ -207,20 +209,9 @@ def _detail(model: Model, view: TreeView, node: NodeView) -> dict[str, Any]:
         columns.append({"name": name, "counts": counts, "total": sum(counts), "whole": part.total})
     return {
         "node": node,
-        "rule": in_words(paths(model)[node.number]),
+        "rule": rule,
         "columns": columns,
         "path": " ".join(map(str, view.path(node.number))),
-    }
-
-
-def _rule(model: Model, view: TreeView, node: NodeView) -> dict[str, Any]:
-    assert node.label is not None
-    return {
-        "number": node.number,
-        "words": one_line(in_words(paths(model)[node.number])),
-        "label": node.label,
-        "right": node.counts[node.label],
-        "total": node.total,
     }
 
 

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import io
+import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from goct.files import atomic_write
 from goct.report.colours import class_colours
 from goct.report.text import format_weight
 from goct.report.view import NodeView, TreeView, view_of, wrapped
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from goct.search.frontier import Frontier
 
 _INK, _LINE, _PAPER = "#22262b", "#9aa3ad", "#ffffff"
 # In inches: the pitch of columns and rows, and the size of boxes.
@@ -133,3 +139,37 @@ def _draw_node(ax: Axes, view: TreeView, node: NodeView, fontsize: float) -> Non
             weight="bold", zorder=4, parse_math=False)  # fmt: skip
     ax.text(x, y - 0.1, right, fontsize=fontsize * 0.85, color="#4a525b", ha="center", va="center",
             zorder=4)  # fmt: skip
+
+
+def plot_frontier(frontier: Frontier, path: str | os.PathLike[str]) -> None:
+    """Draw a frontier in the plane of recall and false positive rate, and save the figure.
+
+    Parameters
+    ----------
+    frontier
+        The frontier.
+    path
+        A file that ends in .png, .svg or .pdf; written whole or not at all.
+    """
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise ImportError("a figure needs matplotlib: pip install 'goct[plot]'") from None
+    figure = Figure(figsize=(5.6, 5.2), layout="constrained")
+    ax = figure.subplots()
+    ax.plot([0, 1], [0, 1], color=_LINE, linewidth=0.8, linestyle=":")
+    if frontier.pareto is not None:
+        rates = [(v.false_positive_rate, v.recall) for v in frontier.pareto]
+        ax.plot(*zip(*rates, strict=True), ".", color="#3a78b5", markersize=4, label="Pareto front")
+    rates = [(v.false_positive_rate, v.recall) for v in frontier.vertices]
+    ax.plot(*zip(*rates, strict=True), "o-", color="#d9622b", markersize=5, label="ROC hull")
+    ax.set(xlabel="false positive rate", ylabel="recall", xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
+    ax.set_title(f"Trees of depth {frontier.max_depth}", loc="left", fontsize=11)
+    ax.grid(color="#eceff2")
+    ax.set_axisbelow(True)
+    ax.legend(loc="lower right", frameon=False)
+    target = Path(path)
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format=target.suffix[1:].lower(), dpi=150)
+    with atomic_write(target, binary=True) as file:
+        file.write(buffer.getvalue())

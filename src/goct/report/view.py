@@ -132,6 +132,6 @@ def _view(
 
 def wrapped(text: str, width: int, lines: int = 2) -> list[str]:
     """Break a text into a few lines; what does not fit ends in three dots."""
-    return textwrap.wrap(
-        text, width, max_lines=lines, placeholder="…", break_on_hyphens=False
-    ) or [text]
+    return textwrap.wrap(text, width, max_lines=lines, placeholder="…", break_on_hyphens=False) or [
+        text
+    ]
