@@ -41,7 +41,9 @@ def random_rows(rng: np.random.Generator, n_rows: int) -> dict[str, list[object]
         return [values[i] for i in rng.integers(len(values), size=n_rows)]
 
     day = [np.datetime64(t, "us").item() for t in ("2024-02-29", "2024-03-01", "2024-03-02")]
-    hour = [np.datetime64(f"2024-03-01T{t}", "us").item() for t in ("12:30:00", "12:30:01", "00:01")]
+    hour = [
+        np.datetime64(f"2024-03-01T{t}", "us").item() for t in ("12:30:00", "12:30:01", "00:01")
+    ]
     return {
         "age": pick([None, 10.0, 20.0, 20.5, 50.5, 51, 80]),
         "job": pick([None, 'a "cook"', "driver's mate", "nurse", "ünï\\n", "unseen", ""]),

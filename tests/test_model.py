@@ -176,7 +176,10 @@ def test_predictions_for_all_kinds_of_tables() -> None:
     rows = random_rows(rng, 200)
     expected = model.predict(rows).tolist()
     frame = pd.DataFrame(rows)
-    assert model.predict(frame.assign(other=1)[[*reversed(frame.columns), "other"]]).tolist() == expected
+    assert (
+        model.predict(frame.assign(other=1)[[*reversed(frame.columns), "other"]]).tolist()
+        == expected
+    )
     assert model.predict(pl.DataFrame(rows, strict=False)).tolist() == expected
     assert model.predict(pa.table(rows)).tolist() == expected
 

@@ -201,7 +201,7 @@ def find_dialect(
     if encoding is None:
         encoding = "utf-16" if head[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
     try:
-        b"".decode(encoding)
+        "a".encode(encoding)  # complains about codecs that are not for text, too
     except LookupError:
         raise TableError(f"there is no encoding {encoding!r}") from None
     if encoding == "utf-8-sig" and b"\0" in head:
@@ -532,7 +532,7 @@ class _ColumnReader:
         kind = self._strict_kind_of(known)
         if kind == "category":
             strange = [text for text in known if not _is_number(text)]
-            if len(strange) < len(known) / 2:
+            if 0 < len(strange) < len(known) / 2:
                 self.strange = strange[0]
         return kind
 

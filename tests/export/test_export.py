@@ -25,7 +25,7 @@ SEEDS = range(15)
 @pytest.fixture(params=SEEDS)
 def case(request: pytest.FixtureRequest) -> tuple[Model, dict[str, list[Any]], list[Any]]:
     rng = np.random.default_rng(request.param)
-    classes = [("no", "it's \"yes\""), (0, 1, 2), (False, True)][request.param % 3]
+    classes = [("no", 'it\'s "yes"'), (0, 1, 2), (False, True)][request.param % 3]
     model = random_model(rng, depth=5, classes=classes)
     rows = random_rows(rng, 300)
     return model, rows, model.predict(rows).tolist()
@@ -40,7 +40,9 @@ def test_sql(case: tuple[Model, dict[str, list[Any]], list[Any]]) -> None:
     database.execute(f"CREATE TABLE t (place INTEGER, {columns})")
     for i, row in enumerate(zip(*rows.values(), strict=True)):
         values = [str(v) if isinstance(v, datetime) else v for v in row]
-        database.execute(f"INSERT INTO t VALUES ({','.join('?' * (len(values) + 1))})", [i, *values])
+        database.execute(
+            f"INSERT INTO t VALUES ({','.join('?' * (len(values) + 1))})", [i, *values]
+        )
     found = database.execute(f"SELECT {export_sql(model)} FROM t ORDER BY place").fetchall()
     assert [value for (value,) in found] == expected
 
@@ -61,7 +63,8 @@ def test_python(case: tuple[Model, dict[str, list[Any]], list[Any]]) -> None:
     table = [dict(zip(rows, values, strict=True)) for values in zip(*rows.values(), strict=True)]
     assert [names["classify"](row) for row in table] == expected
     with_nan = [
-        {k: float("nan") if v is None and k == "age" else v for k, v in row.items()} for row in table
+        {k: float("nan") if v is None and k == "age" else v for k, v in row.items()}
+        for row in table
     ]
     assert [names["classify"](row) for row in with_nan] == expected
     as_text = [
