@@ -65,6 +65,8 @@ def report_html(model: Model) -> str:
     colours = class_colours(len(view.classes), view.positive)
     style = (_FILES / "report.css").read_text(encoding="utf-8")
     style += "\n".join(f".k{k}{{--class:{colour.strong}}}" for k, colour in enumerate(colours))
+    # On a narrow screen a deep tree is scrolled, so that it stays readable.
+    style += f"\n#tree{{min-width:{11 * (view.depth + 1)}rem}}@media print{{#tree{{min-width:0}}}}"
     script = (_FILES / "report.js").read_text(encoding="utf-8")
     text: str = _template().render(
         model=model,
@@ -173,7 +175,7 @@ def _drawing(view: TreeView) -> _Drawing:
             bars.append((k, round(x + 10 + at, 2), round(part, 2)))
             at += part
         if node.label is None:
-            text = wrapped(node.question or "", _LETTERS)
+            text = wrapped(f"{node.question}?", _LETTERS)
             note = ""
             about = f"{node.question}? Asked of {format_weight(node.total)} rows."
         else:

@@ -123,7 +123,7 @@ def _draw_node(ax: Axes, view: TreeView, node: NodeView, fontsize: float) -> Non
     total = node.total
     if node.label is None:
         assert node.question is not None
-        text = "\n".join(wrapped(node.question, _LETTERS))
+        text = "\n".join(wrapped(f"{node.question}?", _LETTERS))
         ax.text(x, y + 0.04, text, fontsize=fontsize, color=_INK, ha="center", va="center",
                 linespacing=1.05, zorder=4, parse_math=False)  # fmt: skip
         at, full = left + 0.08, _WIDTH - 0.16
