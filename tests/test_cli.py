@@ -151,7 +151,7 @@ def test_frontier(customers: Path, tmp_path: Path) -> None:
     assert "proven complete" in result.output
     with out.open() as file:
         rows = list(csv.DictReader(file))
-    assert [float(r["recall"]) for r in rows] == sorted((float(r["recall"]) for r in rows))[::-1]
+    assert [float(r["recall"]) for r in rows] == sorted(float(r["recall"]) for r in rows)[::-1]
     assert figure.read_bytes().startswith(b"\x89PNG")
     more = run(*arguments, "--pareto", "-q", "-o", out)
     assert (more.exit_code, more.output) == (0, "")

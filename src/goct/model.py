@@ -180,6 +180,8 @@ class Rival:
         Its confusion matrices, true classes outside.
     train_value, test_value
         The metric, where it is defined.
+    broken
+        The constraints that it does not keep on the training data.
     """
 
     name: str
@@ -190,6 +192,7 @@ class Rival:
     train_value: Quantity | None
     test: Counts | None = None
     test_value: Quantity | None = None
+    broken: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

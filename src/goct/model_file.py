@@ -434,6 +434,7 @@ def _rival(n_classes: int) -> Callable[[Any, str], Rival]:
             train_value=entries.take("train_value", _optional(_quantity)),
             test=entries.take("test", _optional(matrix)),
             test_value=entries.take("test_value", _optional(_quantity)),
+            broken=tuple(entries.take("broken", _list_of(_text))),
         )
         entries.finish()
         return rival
@@ -454,4 +455,5 @@ def _rival_to_dict(rival: Rival) -> dict[str, Any]:
     data = asdict(rival)
     data["train"] = _counts_to_list(rival.train)
     data["test"] = None if rival.test is None else _counts_to_list(rival.test)
+    data["broken"] = list(rival.broken)
     return data

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -14,7 +14,7 @@ from goct.cli.guard import Code, UsageError, check_outputs, note
 from goct.cli.progress import ProgressDisplay
 from goct.constraints import get_constraint
 from goct.metrics import Metric, get_metric
-from goct.model import Model, Part, metric_on, node_counts
+from goct.model import Model, Part, Quantity, metric_on, node_counts
 from goct.report.rivals import compare_with_cart
 from goct.report.text import describe_status
 from goct.solution import Limit, Solution, Status
@@ -119,7 +119,9 @@ def _model(task: Task, metric: Metric, solution: Solution) -> Model:
         missing=task.missing,
         levels=task.levels,
     )
-    rival = compare_with_cart(task.train, task.test, metric, solution.max_depth, tree.n_leaves)
+    rival = compare_with_cart(
+        task.train, task.test, metric, solution.max_depth, tree.n_leaves, solution.constraints
+    )
     test = None
     if task.test is not None:
         test = Part(node_counts(tree, task.test), metric_on(metric, tree, task.test))
@@ -128,19 +130,23 @@ def _model(task: Task, metric: Metric, solution: Solution) -> Model:
 
 def _show(model: Model, solution: Solution, written: list[Path]) -> None:
     typer.echo(solution.summary())
-    rows: list[tuple[str, Any]] = []
+    rows: list[tuple[str, str]] = []
     if model.test is not None:
-        rows.append(("on test data", model.test.value))
+        rows.append(("on test data", _number(model.test.value)))
     for rival in model.rivals:
-        rows.append((rival.name, rival.train_value))
+        broken = f"  (breaks {' and '.join(rival.broken)})" if rival.broken else ""
+        rows.append((rival.name, _number(rival.train_value) + broken))
         if rival.test is not None:
-            rows.append((f"{rival.name} on test data", rival.test_value))
+            rows.append((f"{rival.name} on test data", _number(rival.test_value)))
     width = max((len(name) for name, _ in rows), default=0) + 2
-    if rows:
-        typer.echo("")
-    for name, value in rows:
-        typer.echo(f"{name:<{width}}{'not defined' if value is None else f'{value.value:.6f}'}")
+    typer.echo("")
+    for name, text in rows:
+        typer.echo(f"{name:<{width}}{text}")
     if solution.limit is Limit.INTERRUPTED:
         note("interrupted: this is the best tree found so far")
     for path in written:
         note(f"written: {path}")
+
+
+def _number(value: Quantity | None) -> str:
+    return "not defined" if value is None else f"{value.value:.6f}"

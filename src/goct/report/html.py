@@ -382,6 +382,8 @@ def _rival_words(model: Model) -> list[dict[str, Any]]:
                 how = "more" if difference > 0 else "less"
                 words = f"this tree has {abs(difference):.4f} {how}"
             sentences.append(f"on the {part} data {words}")
+        if rival.broken:
+            sentences.append(f"but {rival.name} does not keep {' and '.join(rival.broken)}")
         text = "; ".join(sentences)
         found.append({"rival": rival, "words": text[:1].upper() + text[1:]})
     return found

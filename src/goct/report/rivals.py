@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 from sklearn.tree import DecisionTreeClassifier
 
+from goct.constraints import Constraint
 from goct.metrics import Metric
 from goct.model import Rival, metric_on
 from goct.problem import Problem
@@ -40,7 +43,12 @@ def cart_tree(problem: Problem, max_depth: int, max_leaves: int) -> Tree:
 
 
 def compare_with_cart(
-    train: Problem, test: Problem | None, metric: Metric, max_depth: int, n_leaves: int
+    train: Problem,
+    test: Problem | None,
+    metric: Metric,
+    max_depth: int,
+    n_leaves: int,
+    constraints: Iterable[Constraint] = (),
 ) -> Rival:
     """Grow a CART tree of the same size on the same features, and evaluate it.
 
@@ -52,6 +60,8 @@ def compare_with_cart(
         What to compare.
     max_depth, n_leaves
         The size that is allowed.
+    constraints
+        What the tree should keep; CART knows nothing of it.
     """
     tree = cart_tree(train, max_depth, n_leaves)
 
@@ -71,4 +81,5 @@ def compare_with_cart(
         train_value=metric_on(metric, tree, train),
         test=None if test is None else matrix(test),
         test_value=None if test is None else metric_on(metric, tree, test),
+        broken=tuple(c.name for c in constraints if not c.is_met(tree, train)),
     )
