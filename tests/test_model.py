@@ -189,9 +189,9 @@ def test_tables_that_do_not_fit() -> None:
     rows = random_rows(np.random.default_rng(0), 5)
     with pytest.raises(ValueError, match="no column 'age'; the tree needs 'age', 'job'"):
         model.predict({name: values for name, values in rows.items() if name != "age"})
-    with pytest.raises(TypeError, match="'age'.* must hold numbers"):
+    with pytest.raises(TypeError, match=r"'age'.* must hold numbers"):
         model.predict({**rows, "age": ["old"] * 5})
-    with pytest.raises(TypeError, match="'job'.* must hold text"):
+    with pytest.raises(TypeError, match=r"'job'.* must hold text"):
         model.predict({**rows, "job": [1, 2, 3, 4, 5]})
     with pytest.raises(ValueError, match="equally long"):
         model.predict({**rows, "age": [1, 2]})

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import time
 import warnings
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import joblib
@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from goct._validation import check_choice, check_labels, check_numbers, is_missing, plain
 from goct.binarize import Binarizer
 from goct.binarize.table import read_table
+from goct.exact import Exact
 from goct.exceptions import InfeasibleError, NotProvenWarning, NoTreeError
 from goct.metrics import Metric, get_metric
 from goct.problem import Problem
@@ -104,7 +105,7 @@ class OptimalTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
     >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     >>> classifier = OptimalTreeClassifier("f1", max_depth=2, pos_label=0).fit(X, y)
     >>> classifier.solution_.status.name, round(classifier.score(X, y), 4)
-    ('OPTIMAL', 0.9538)
+    ('OPTIMAL', 0.944)
     """
 
     tree_: Tree
@@ -295,7 +296,7 @@ class OptimalTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         """
         matrix = self._conditions(X)
         n_rows = len(matrix)
-        y = column_or_1d(y)
+        y = column_or_1d(np.asarray(y))
         labels = check_labels(y, n_rows)[0]
         known = self.classes_.tolist()
         if unknown := [label for label in labels if label not in known]:
@@ -312,14 +313,16 @@ class OptimalTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         if costs is not None:
             numbers = check_numbers(costs, "costs", n_rows, negative=True)
             costs = np.concatenate([numbers, np.zeros((extra, *numbers.shape[1:]), numbers.dtype)])
-        return Problem.from_arrays(
+        fitted = self.solution_.problem
+        problem = Problem.from_arrays(
             np.concatenate([matrix, np.zeros((extra, matrix.shape[1]), dtype=np.uint8)]),
             np.concatenate([y, self.classes_]),
-            pos_label=self.pos_label,
+            pos_label=None if fitted.positive is None else fitted.classes[fitted.positive],
             sample_weight=np.concatenate([weights, np.zeros(extra, dtype=weights.dtype)]),
             costs=costs,
             feature_names=self.tree_.feature_names,
         )
+        return replace(problem, n_samples=n_rows)
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
@@ -394,7 +397,8 @@ class OptimalTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         seed = self.random_state
         if isinstance(seed, np.random.RandomState):
             seed = int(check_random_state(seed).randint(2**31 - 1))
-        return solve(
+        printer = _Printer() if self.verbose else None
+        solution = solve(
             problem,
             metric,
             self.max_depth,
@@ -404,9 +408,12 @@ class OptimalTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
             engine=self.engine,
             time_limit=self.time_limit,
             random_state=seed,
-            callback=_Printer() if self.verbose else None,
+            callback=printer,
             **options,
         )
+        if printer is not None:
+            printer.finish(solution)
+        return solution
 
     def _conditions(self, X: Any) -> NDArray[np.uint8]:
         check_is_fitted(self)
@@ -414,31 +421,36 @@ class OptimalTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
 
 
 class _Printer:
-    """Prints the progress of a search, at most one line per second."""
+    """Prints the progress of a search: a line per second, and one at the end."""
 
     def __init__(self) -> None:
         self._next = 0.0
 
     def __call__(self, progress: Progress) -> None:
-        now = time.monotonic()
-        if now < self._next:
-            return
-        self._next = now + 1
+        if progress.elapsed >= self._next:
+            self._next = progress.elapsed + 1
+            self._print(progress.elapsed, progress.objective, progress.bound)
+
+    def finish(self, solution: Solution) -> None:
+        """Print the last line."""
+        self._print(solution.stats.get("time", 0.0), solution.objective, solution.bound)
+        print(describe_status(solution), flush=True)
+
+    def _print(self, elapsed: float, objective: Exact | None, bound: Exact) -> None:
         best, gap = "none yet", ""
-        if progress.objective is not None:
-            best = f"{float(progress.objective):.6f}"
-            gap = f"  gap {float(progress.bound - progress.objective):.6f}"
-        print(
-            f"{progress.elapsed:8.1f} s  best {best}  bound {float(progress.bound):.6f}{gap}",
-            flush=True,
-        )
+        if objective is not None:
+            best, gap = f"{float(objective):.6f}", f"  gap {float(bound - objective):.6f}"
+        print(f"{elapsed:8.1f} s  best {best}  bound {float(bound):.6f}{gap}", flush=True)
 
 
 def _check_target(y: Any) -> NDArray[Any]:
-    labels: NDArray[Any] = column_or_1d(y, warn=True)
+    labels: NDArray[Any] = column_or_1d(np.asarray(y), warn=True)
     if labels.dtype.kind in "Of" and (missing := is_missing(labels)).any():
         row = int(np.argmax(missing))
         raise ValueError(f"y has a missing label at row {row}; leave out rows without a label")
+    if labels.dtype.kind == "f" and (infinite := np.isinf(labels)).any():
+        row = int(np.argmax(infinite))
+        raise ValueError(f"y has the value {labels[row]} at row {row}, which is no class label")
     check_classification_targets(labels)
     return labels
 

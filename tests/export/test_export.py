@@ -47,7 +47,7 @@ def test_sql(case: tuple[Model, dict[str, list[Any]], list[Any]]) -> None:
     assert [value for (value,) in found] == expected
 
 
-def test_dates_without_time_in_sql(case: tuple[Model, dict[str, list[Any]], list[Any]]) -> None:
+def test_dates_without_time_in_sql() -> None:
     database = sqlite3.connect(":memory:")
     names = tuple(c.name for c in small_model().conditions)
     sql = export_sql(model_of(Tree(Split(4, Leaf(0), Leaf(1)), ("no", "yes"), names)))

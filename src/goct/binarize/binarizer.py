@@ -114,7 +114,7 @@ class Binarizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     >>> binarizer = Binarizer("quantiles", n_thresholds=1).fit(rows)
     >>> for condition in binarizer.conditions_:
     ...     print(condition.name)
-    x0 > 38
+    x0 > 40
     x1 = cook
     x1 = nurse
     x1 is missing
@@ -158,12 +158,6 @@ class Binarizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """
         self._fit_table(read_table(X), y, sample_weight)
         return self
-
-    def fit_transform(
-        self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None
-    ) -> NDArray[np.uint8]:
-        """Choose the conditions, and return their 0/1 matrix."""
-        return self.fit(X, y, sample_weight).transform(X)
 
     def transform(self, X: Any) -> NDArray[np.uint8]:
         """Return the 0/1 matrix of the conditions, one column each.
@@ -408,10 +402,10 @@ class Binarizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 f"{self.n_features_in_} features as input"
             )
         if (known is None) != (table.names is None):
-            had, has = ("no", "some") if known is None else ("some", "no")
+            has, had = ("names", "had none") if known is None else ("no names", "had some")
             warnings.warn(
-                f"X has {has} column names, but it had {had} when the conditions were made: "
-                "columns are taken in their order",
+                f"the columns of X have {has}, but they {had} when the conditions were made: "
+                "they are taken in their order",
                 UserWarning,
                 stacklevel=3,
             )

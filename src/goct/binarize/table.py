@@ -14,7 +14,7 @@ empty    none at all                                  NaN
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -22,6 +22,7 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
+from narwhals.exceptions import DuplicateError
 from numpy.typing import NDArray
 
 from goct._validation import column_name, plain
@@ -112,21 +113,31 @@ def read_table(X: Any) -> Table:
         return _read_mapping(X)
     if hasattr(X, "toarray") and not isinstance(X, np.ndarray):
         raise TypeError("X is a sparse matrix; pass a dense one, for example X.toarray()")
-    if isinstance(columns := getattr(X, "columns", None), Iterable) and not hasattr(X, "schema"):
-        _check_distinct([str(name) for name in columns])
-    elif hasattr(X, "column_names"):
-        _check_distinct([str(name) for name in X.column_names])
-    frame = nw.from_native(X, eager_only=True, pass_through=True)
-    if isinstance(frame, nw.DataFrame):
-        series = list(frame.iter_columns())
-        names = [str(name) for name in frame.columns]
-        _check_shape(frame.shape)
-        return Table(
-            len(frame), len(names), names, lambda j: _read_series(series[j], column_name(j, names))
-        )
-    if hasattr(X, "collect") and hasattr(X, "columns"):
+    try:
+        frame = nw.from_native(X, pass_through=True)
+    except DuplicateError as error:
+        raise ValueError(f"X has columns of the same name; rename them ({error})") from error
+    if isinstance(frame, nw.LazyFrame):
         raise TypeError("X is a lazy frame; pass X.collect()")
-    return _read_array(X)
+    return _read_frame(frame) if isinstance(frame, nw.DataFrame) else _read_array(X)
+
+
+def _read_frame(frame: nw.DataFrame[Any]) -> Table:
+    names = [str(name) for name in frame.columns]
+    _check_distinct(names)
+    _check_shape(frame.shape)
+    series = list(frame.iter_columns())
+
+    def read(j: int) -> Column:
+        return _read_series(series[j], column_name(j, names))
+
+    return Table(len(frame), len(names), names, read)
+
+
+def _check_distinct(names: list[str]) -> None:
+    if len(set(names)) < len(names):
+        twice = next(name for i, name in enumerate(names) if name in names[:i])
+        raise ValueError(f"X has columns of the same name, {twice!r}; rename them")
 
 
 def _read_mapping(X: Mapping[Any, Any]) -> Table:
@@ -176,12 +187,6 @@ def _check_shape(shape: tuple[int, ...]) -> None:
         raise ValueError(f"X has 0 feature(s) (shape={shape}) while a minimum of 1 is required.")
     if shape[0] == 0:
         raise ValueError(f"X has no rows (shape={shape}); at least one is needed")
-
-
-def _check_distinct(names: list[str]) -> None:
-    if len(set(names)) < len(names):
-        twice = next(name for i, name in enumerate(names) if name in names[:i])
-        raise ValueError(f"X has two columns called {twice!r}; rename one of them")
 
 
 def _check_finite(values: NDArray[np.float64], where: str) -> None:
@@ -268,7 +273,10 @@ def _read_objects(values: list[Any], where: str) -> Column:
     convert = converters.get(kind, float)
     column = _nothing(kind, len(values))
     present = np.flatnonzero(~missing)
-    column.values[present] = _objects([convert(values[row]) for row in present])
+    try:
+        column.values[present] = _objects([convert(values[row]) for row in present])
+    except OverflowError as error:
+        raise ValueError(f"{where} of X holds a number that is too large: {error}") from error
     return column
 
 
@@ -331,6 +339,6 @@ def _as_kind(column: Column, kind: str, where: str) -> Column:
         return _nothing(kind, n_rows)
     row = int(np.argmin(missing))
     raise TypeError(
-        f"{where} of X must hold {_WORDS[kind]}, as it did when the conditions were made; got "
-        f"{_WORDS[column.kind]} ({plain(values[row])!r} at row {row})"
+        f"{where} of X must hold {_WORDS[kind]}, got {_WORDS[column.kind]} "
+        f"({plain(values[row])!r} at row {row}); convert the column"
     )

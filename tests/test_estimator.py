@@ -1,0 +1,484 @@
+from __future__ import annotations
+
+import doctest
+import pickle
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.compose import make_column_selector, make_column_transformer
+from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.metrics import f1_score, make_scorer
+from sklearn.model_selection import GridSearchCV, cross_val_score, cross_validate
+from sklearn.pipeline import make_pipeline
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import goct
+import goct.binarize.binarizer
+import goct.estimator
+from goct import OptimalTreeClassifier, Problem, Status, solve
+from goct.binarize import Binarizer
+from goct.exceptions import (
+    BinarizationWarning,
+    GoctWarning,
+    InfeasibleError,
+    NotProvenWarning,
+    NoTreeError,
+)
+from goct.metrics import MCC, CostMatrix, Recall
+
+pd = pytest.importorskip("pandas")
+quiet = pytest.mark.filterwarnings("ignore::goct.exceptions.BinarizationWarning")
+
+
+@pytest.fixture(scope="module")
+def cancer():
+    data = load_breast_cancer(as_frame=True)
+    return data.data, data.target_names[data.target]
+
+
+@pytest.fixture(scope="module")
+def people():
+    rng = np.random.default_rng(0)
+    n = 300
+    frame = pd.DataFrame(
+        {
+            "age": rng.integers(18, 80, n),
+            "income": np.where(rng.random(n) < 0.2, np.nan, rng.normal(3, 1, n).round(2)),
+            "job": rng.choice(["cook", "nurse", "clown"], n),
+            "smoker": rng.random(n) < 0.3,
+            "joined": pd.Timestamp("2020-01-01") + pd.to_timedelta(rng.integers(0, 999, n), "D"),
+        }
+    )
+    risky = (frame.age > 50) & (frame.smoker | (frame.job == "clown")) | frame.income.isna()
+    return frame, np.where(risky ^ (rng.random(n) < 0.05), "ill", "well")
+
+
+@quiet
+@parametrize_with_checks(
+    [
+        OptimalTreeClassifier(),
+        OptimalTreeClassifier("accuracy", max_depth=2),
+        OptimalTreeClassifier("balanced_accuracy", binarizer=Binarizer("quantiles")),
+        OptimalTreeClassifier("mcc", max_depth=2, split_penalty=0.01, binarizer="midpoints"),
+    ]
+)
+def test_scikit_learn_checks(estimator, check) -> None:
+    check(estimator)
+
+
+def test_it_is_what_solve_finds(cancer) -> None:
+    X, y = cancer
+    classifier = OptimalTreeClassifier("f1", max_depth=2, pos_label="malignant").fit(X, y)
+    binarizer = Binarizer("mdlp").fit(X, y)
+    problem = Problem.from_arrays(
+        binarizer.transform(X),
+        y,
+        pos_label="malignant",
+        feature_names=binarizer.get_feature_names_out(),
+    )
+    solution = solve(problem, "f1", max_depth=2)
+    assert classifier.solution_.status is Status.OPTIMAL
+    assert classifier.solution_.value == solution.value
+    assert classifier.tree_ == solution.tree
+    assert classifier.score(X, y) == float(solution.value)
+    assert classifier.score(X, y) == pytest.approx(
+        f1_score(y, classifier.predict(X), pos_label="malignant")
+    )
+    assert classifier.binarizer_.conditions_ == binarizer.conditions_
+    assert classifier.feature_names_in_.tolist() == list(X.columns)
+    assert classifier.classes_.tolist() == ["benign", "malignant"]
+    assert "malignant" in classifier.solution_.summary()
+
+
+def test_a_table_of_all_kinds(people) -> None:
+    frame, y = people
+    classifier = OptimalTreeClassifier("f1", pos_label="ill").fit(frame, y)
+    assert classifier.score(frame, y) > 0.89
+    assert "income is missing" in classifier.tree_.feature_names
+    shuffled = frame[frame.columns[::-1]]
+    assert (classifier.predict(shuffled) == classifier.predict(frame)).all()
+    pl, pa = pytest.importorskip("polars"), pytest.importorskip("pyarrow")
+    for other in (pl.from_pandas(frame), pa.Table.from_pandas(frame)):
+        again = OptimalTreeClassifier("f1", pos_label="ill").fit(other, y)
+        assert again.tree_ == classifier.tree_
+        assert (classifier.predict(other) == classifier.predict(frame)).all()
+    strange = frame.assign(job="astronaut")
+    assert set(classifier.predict(strange)) <= {"ill", "well"}
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [[0, 1], [1, 2], [-1, 1], [False, True], ["a", "b"], [0.0, 1.0], [np.int8(3), np.int8(7)]],
+)
+def test_labels_of_any_type(labels) -> None:
+    x = np.arange(40.0)[:, None]
+    y = np.array(labels)[(x[:, 0] > 17).astype(int)]
+    for target in (y, y.tolist(), pd.Series(y)):
+        classifier = OptimalTreeClassifier(max_depth=1).fit(x, target)
+        assert classifier.classes_.tolist() == sorted(labels)
+        assert classifier.predict(x).dtype == classifier.classes_.dtype
+        assert (classifier.predict(x) == y).all()
+        assert classifier.score(x, target) == 1
+    pl, pa = pytest.importorskip("polars"), pytest.importorskip("pyarrow")
+    for target in (pd.Series(y).convert_dtypes(), pl.Series(y.tolist()), pa.array(y.tolist())):
+        assert (OptimalTreeClassifier(max_depth=1).fit(x, target).predict(x) == y).all()
+
+
+@quiet
+@settings(max_examples=25)
+@given(st.data())
+def test_nodes_and_probabilities(data) -> None:
+    seed = data.draw(st.integers(0, 10**6))
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 6, (40, 3)).astype(float)
+    y = rng.integers(0, 3, 40)
+    weight = rng.integers(1, 4, 40)
+    classifier = OptimalTreeClassifier("accuracy", max_depth=2, binarizer="quantiles")
+    classifier.fit(X, y, sample_weight=weight)
+    leaves = classifier.apply(X)
+    probabilities = classifier.predict_proba(X)
+    assert probabilities.sum(axis=1) == pytest.approx(1)
+    for leaf in np.unique(leaves):
+        rows = leaves == leaf
+        shares = np.bincount(y[rows], weights=weight[rows], minlength=3) / weight[rows].sum()
+        assert (probabilities[rows] == pytest.approx(shares)) or (
+            np.abs(probabilities[rows] - shares).max() < 1e-12
+        )
+        # The most accurate label is the most frequent one.
+        label = classifier.predict(X)[rows][0]
+        assert shares[label] == pytest.approx(shares.max())
+    path = classifier.decision_path(X)
+    assert path.shape == (40, classifier.tree_.splits + classifier.tree_.n_leaves)
+    assert (path[np.arange(40), leaves] == 1).all()
+    assert (path.toarray()[:, 0] == 1).all()
+    assert path.toarray().sum(axis=1).max() == classifier.tree_.depth + 1
+    importances = classifier.feature_importances_
+    assert importances.shape == (3,)
+    assert (importances >= 0).all()
+    assert importances.sum() == pytest.approx(1 if classifier.tree_.splits else 0)
+
+
+def test_importances_belong_to_columns(cancer) -> None:
+    X, y = cancer
+    classifier = OptimalTreeClassifier("accuracy", max_depth=2).fit(X, y)
+    used = {classifier.binarizer_.conditions_[f].column for f in classifier.tree_.features}
+    assert set(X.columns[classifier.feature_importances_ > 0]) == used
+
+
+def test_more_than_two_classes() -> None:
+    X, y = load_iris(return_X_y=True)
+    classifier = OptimalTreeClassifier("accuracy", max_depth=2).fit(X, y)
+    assert classifier.score(X, y) == pytest.approx((classifier.predict(X) == y).mean())
+    assert classifier.predict_proba(X).shape == (150, 3)
+    with pytest.raises(ValueError, match=r"'f1' is for two classes.*pos_label"):
+        OptimalTreeClassifier("f1").fit(X, y)
+    one = OptimalTreeClassifier("f1", max_depth=2, pos_label=1).fit(X, y)
+    assert one.score(X, y) == pytest.approx(f1_score(y == 1, one.predict(X) == 1))
+    # Cuts are made for the class that counts: setosa is told apart by one of them.
+    setosa = OptimalTreeClassifier("f1", max_depth=1, pos_label=0).fit(X, y)
+    assert setosa.score(X, y) == 1
+    assert setosa.binarizer_.thresholds_["x3"] == [0.8]
+
+
+def test_scores_on_other_data() -> None:
+    X, y = load_iris(return_X_y=True)
+    classifier = OptimalTreeClassifier("balanced_accuracy", max_depth=2).fit(X, y)
+    part = y != 1  # a class that does not occur
+    expected = np.mean([(classifier.predict(X[y == k]) == k).mean() for k in (0, 2)])
+    assert classifier.score(X[part], y[part]) == pytest.approx(expected)
+    assert classifier.score(X, y, sample_weight=(y == 0)) == 1
+    problem = classifier.to_problem(X[part], y[part])
+    assert classifier.tree_.confusion_matrix(problem)[0][0] == 50
+    assert problem.n_samples == problem.total_weight == part.sum()
+    with pytest.raises(ValueError, match="label 7 at row 3, which did not occur"):
+        classifier.score(X[:5], [0, 0, 0, 7, 0])
+
+
+def test_costs() -> None:
+    X = np.array([[0.0], [1], [2], [3]])
+    y = [0, 0, 1, 1]
+    costs = [1, 9, 1, 1]
+    classifier = OptimalTreeClassifier("instance_cost", max_depth=1, binarizer="midpoints")
+    classifier.fit(X, y, costs=costs)
+    assert classifier.score(X, y, costs=costs) == 0
+    assert classifier.score(X, [1, 0, 1, 1], costs=costs) == -1
+    with pytest.raises(ValueError, match="needs the costs"):
+        classifier.fit(X, y)
+    matrix = CostMatrix([[0, 1], [5, 0]])
+    assert OptimalTreeClassifier(matrix, max_depth=1).fit(X, y).score(X, y) == 0
+
+
+def test_sample_weight_counts_as_repetition(cancer) -> None:
+    X, y = cancer
+    weight = np.random.default_rng(0).integers(0, 3, len(y))
+    weighted = OptimalTreeClassifier("mcc", max_depth=2).fit(X, y, sample_weight=weight)
+    repeated = OptimalTreeClassifier("mcc", max_depth=2)
+    repeated.fit(X.loc[X.index.repeat(weight)], np.repeat(y, weight))
+    assert weighted.solution_.value == repeated.solution_.value
+    assert weighted.tree_ == repeated.tree_
+    assert weighted.score(X, y, weight) == float(repeated.solution_.value)
+
+
+def test_binarizers(cancer) -> None:
+    X, y = cancer
+    X = X.iloc[:, :3]
+    counts = {}
+    for binarizer in ("mdlp", "quantiles", "midpoints", Binarizer("quantiles", 7)):
+        classifier = OptimalTreeClassifier("accuracy", max_depth=1, binarizer=binarizer).fit(X, y)
+        counts[str(binarizer)] = len(classifier.binarizer_.conditions_)
+        assert classifier.binarizer_ is not binarizer
+    assert counts["quantiles"] == 9
+    assert max(counts, key=counts.__getitem__) == "midpoints"
+    bits = pd.DataFrame({"a": [0, 1, 0, 1], "b": [True, True, False, False]})
+    classifier = OptimalTreeClassifier("accuracy", max_depth=1, binarizer="none")
+    assert classifier.fit(bits, [0, 1, 0, 1]).tree_.to_text().startswith("a?")
+    with pytest.raises(ValueError, match="it must be 0 or 1"):
+        classifier.fit(X, y)
+    with pytest.raises(ValueError, match="unknown binarizer 'mdpl'"):
+        OptimalTreeClassifier(binarizer="mdpl").fit(X, y)
+    with pytest.raises(TypeError, match=r"or a goct\.binarize\.Binarizer"):
+        OptimalTreeClassifier(binarizer=3).fit(X, y)
+
+
+# ------------------------------------------------------- limits, constraints
+
+
+def noise(n: int = 400):
+    rng = np.random.default_rng(0)
+    return rng.integers(0, 2, (n, 60)), rng.random(n) < 0.4
+
+
+def test_a_limit_warns_once_with_the_gap() -> None:
+    X, y = noise(1500)
+    classifier = OptimalTreeClassifier(max_depth=6, binarizer="none", time_limit=0.5)
+    with pytest.warns(NotProvenWarning, match=r"time limit.*at most 0\.\d+") as caught:
+        classifier.fit(X, y)
+    assert len(caught) == 1
+    assert issubclass(NotProvenWarning, GoctWarning)
+    assert classifier.solution_.status is Status.FEASIBLE
+    assert classifier.solution_.gap > 0
+    assert classifier.predict(X).shape == y.shape
+
+
+def test_constraints(cancer) -> None:
+    X, y = cancer
+    free = OptimalTreeClassifier("precision", max_depth=2, pos_label="malignant").fit(X, y)
+    bound = clone(free).set_params(constraints=["recall >= 0.95"]).fit(X, y)
+    found = Recall().evaluate(bound.tree_, bound.solution_.problem)
+    assert found >= Fraction(95, 100)
+    assert bound.solution_.value <= free.solution_.value
+
+
+def test_constraints_that_no_tree_meets() -> None:
+    X, y = noise(60)
+    classifier = OptimalTreeClassifier(max_depth=1, binarizer="none").fit(X, y)
+    before = vars(classifier).copy()
+    classifier.set_params(constraints=["recall >= 0.99", "specificity >= 0.99"])
+    with pytest.raises(InfeasibleError, match=r"recall >= 0.99, specificity >= 0.99.*proven"):
+        classifier.fit(X, y)
+    assert issubclass(InfeasibleError, ValueError)
+    after = {key: value for key, value in vars(classifier).items() if key.endswith("_")}
+    assert all(value is before[key] for key, value in after.items())
+
+
+def test_no_tree_before_the_limit(monkeypatch) -> None:
+    X, y = noise(60)
+
+    def give_up(problem, metric, max_depth, **options):
+        from goct.constraints import check_constraints
+        from goct.solution import Limit, Solution
+
+        return Solution.of_tree(
+            None,
+            metric.best_value(problem),
+            metric=metric,
+            problem=problem,
+            split_penalty=Fraction(0),
+            max_depth=max_depth,
+            constraints=check_constraints(options["constraints"], problem),
+            limit=Limit.TIME,
+        )
+
+    monkeypatch.setattr("goct.estimator.solve", give_up)
+    classifier = OptimalTreeClassifier(constraints="recall >= 0.9", binarizer="none")
+    with pytest.raises(NoTreeError, match=r"recall >= 0.9.*time limit.*not proven"):
+        classifier.fit(X, y)
+    assert not hasattr(classifier, "tree_")
+
+
+def test_options_reach_the_engine(cancer) -> None:
+    X, y = cancer
+    classifier = OptimalTreeClassifier(
+        "accuracy",
+        max_depth=2,
+        max_splits=1,
+        split_penalty=0.01,
+        n_jobs=2,
+        random_state=np.random.RandomState(0),
+        engine_options={"fewest_splits": False},
+    ).fit(X, y)
+    assert classifier.tree_.splits == 1
+    assert classifier.solution_.split_penalty == Fraction(1, 100)
+    with pytest.raises(TypeError, match="unknown option 'speed'"):
+        OptimalTreeClassifier(engine_options={"speed": 1}).fit(X, y)
+    with pytest.raises(ValueError, match="unknown engine 'fast'"):
+        OptimalTreeClassifier(engine="fast").fit(X, y)
+    few = X.iloc[:60, :2]
+    mip = OptimalTreeClassifier("accuracy", max_depth=1, engine="mip", random_state=1)
+    search = clone(mip).set_params(engine="search")
+    assert mip.fit(few, y[:60]).solution_.value == search.fit(few, y[:60]).solution_.value
+
+
+def test_progress(capsys, cancer) -> None:
+    X, y = cancer
+    OptimalTreeClassifier(max_depth=2).fit(X, y)
+    assert capsys.readouterr().out == ""
+    OptimalTreeClassifier(max_depth=2, verbose=1).fit(X, y)
+    printed = capsys.readouterr().out
+    assert "best 0.9" in printed
+    assert "gap 0.000000\noptimal: no tree of depth 2" in printed
+    X, y = noise(1500)
+    slow = OptimalTreeClassifier(max_depth=6, binarizer="none", time_limit=1.5, verbose=1)
+    with pytest.warns(NotProvenWarning):
+        slow.fit(X, y)
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) >= 3
+    assert all(" s  best " in line and "  bound " in line for line in lines[:-1])
+
+
+# ------------------------------------------------------ scikit-learn manners
+
+
+def test_copies_and_files(people, tmp_path) -> None:
+    joblib = pytest.importorskip("joblib")
+    frame, y = people
+    classifier = OptimalTreeClassifier(MCC(), max_depth=2, constraints=[Recall() >= 0.5])
+    classifier.fit(frame, y)
+    assert clone(classifier).get_params()["metric"] == MCC()
+    joblib.dump(classifier, tmp_path / "model")
+    for copy in (pickle.loads(pickle.dumps(classifier)), joblib.load(tmp_path / "model")):
+        assert (copy.predict(frame) == classifier.predict(frame)).all()
+        assert copy.solution_.summary() == classifier.solution_.summary()
+    assert repr(clone(classifier)).startswith("OptimalTreeClassifier(")
+
+
+def test_grid_search(cancer) -> None:
+    X, y = cancer
+    classifier = OptimalTreeClassifier(pos_label="malignant", binarizer=Binarizer("quantiles"))
+    grid = {"max_depth": [1, 2], "split_penalty": [0, 0.05], "binarizer__n_thresholds": [1, 3]}
+    search = GridSearchCV(classifier, grid, cv=3).fit(X, y)
+    assert search.best_score_ > 0.85
+    assert search.best_estimator_.tree_.depth <= 2
+    assert search.best_params_["binarizer__n_thresholds"] == 3
+    # Different metrics are compared by one that is the same for all.
+    scorer = make_scorer(f1_score, pos_label="malignant")
+    metrics = GridSearchCV(classifier, {"metric": ["accuracy", "f1"]}, scoring=scorer, cv=3)
+    assert 0.85 < metrics.fit(X, y).best_score_ < 1
+
+
+def test_pipelines(people) -> None:
+    frame, y = people
+    numbers = make_column_transformer(
+        ("passthrough", make_column_selector(dtype_include="number"))
+    ).set_output(transform="pandas")
+    pipeline = make_pipeline(numbers, OptimalTreeClassifier(pos_label="ill", max_depth=2))
+    assert cross_val_score(pipeline, frame, y, cv=3).shape == (3,)
+    steps = make_pipeline(
+        Binarizer("mdlp").set_output(transform="pandas"),
+        OptimalTreeClassifier(pos_label="ill", max_depth=2, binarizer="none"),
+    ).fit(frame, y)
+    whole = OptimalTreeClassifier(pos_label="ill", max_depth=2).fit(frame, y)
+    assert steps[-1].tree_ == whole.tree_
+
+
+def test_metadata_routing(cancer) -> None:
+    import sklearn
+
+    X, y = cancer
+    weight = np.where(y == "malignant", 3, 1)
+    with sklearn.config_context(enable_metadata_routing=True):
+        classifier = OptimalTreeClassifier("accuracy", max_depth=1)
+        classifier.set_fit_request(sample_weight=True, costs=False)
+        classifier.set_score_request(sample_weight=True, costs=False)
+        routed = cross_validate(
+            classifier, X, y, params={"sample_weight": weight}, cv=3, return_estimator=True
+        )
+    problem = routed["estimator"][0].solution_.problem
+    assert problem.total_weight > problem.n_samples
+
+
+@pytest.mark.parametrize("module", [goct.estimator, goct.binarize.binarizer])
+def test_examples_in_docstrings(module) -> None:
+    results = doctest.testmod(module)
+    assert results.attempted > 0
+    assert results.failed == 0
+
+
+def test_it_is_loaded_on_demand() -> None:
+    assert goct.OptimalTreeClassifier is OptimalTreeClassifier
+    with pytest.raises(AttributeError, match="no attribute 'OptimalTree'"):
+        _ = goct.OptimalTree
+
+
+# ------------------------------------------------------------------- errors
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        ([1, 1, 1, 1], "only one class, 1"),
+        (["a", "b", None, "a"], "missing label at row 2"),
+        ([0, 1, np.nan, 1], "missing label at row 2"),
+        (pd.Series([0, 1, None, 1], dtype="Int64"), "missing label at row 2"),
+        ([0, 1, np.inf, 1], "inf at row 2"),
+        ([0.5, 1.5, 2.5, 0.1], "Unknown label type"),
+        ([0, 1, 0], "4 rows but y has 3 labels"),
+        ([[0, 1]] * 4, "1d array"),
+        (None, "requires y to be passed"),
+    ],
+)
+def test_bad_labels(y, message) -> None:
+    with pytest.raises(ValueError, match=message):
+        OptimalTreeClassifier().fit([[1], [2], [3], [4]], y)
+
+
+def test_bad_tables(people) -> None:
+    frame, y = people
+    classifier = OptimalTreeClassifier(pos_label="ill").fit(frame, y)
+    with pytest.raises(ValueError, match="X lacks the column 'age'"):
+        classifier.predict(frame.drop(columns="age"))
+    with pytest.raises(TypeError, match=r"column 0 \('age'\) of X must hold numbers, got text"):
+        classifier.predict(frame.assign(age="old"))
+    with pytest.raises(ValueError, match=r"inf at row 0, column 0 \('age'\)"):
+        classifier.predict(frame.assign(age=np.inf))
+    with pytest.raises(ValueError, match="no rows"):
+        classifier.predict(frame.iloc[:0])
+    with pytest.raises(ValueError, match="no rows"):
+        OptimalTreeClassifier().fit(frame.iloc[:0], [])
+    with pytest.raises(ValueError, match="same name"):
+        OptimalTreeClassifier().fit(pd.concat([frame, frame], axis=1), y)
+    with pytest.raises(ValueError, match=r"inf at row 0, column 0 \('age'\)"):
+        OptimalTreeClassifier().fit(frame.assign(age=np.inf), y)
+    with pytest.raises(TypeError, match=r"\('age'\) of X mixes"):
+        OptimalTreeClassifier().fit(frame.assign(age=["x", *frame.age[1:]]), y)
+    with pytest.raises(ValueError, match="pos_label 'sick' is not a label"):
+        OptimalTreeClassifier(pos_label="sick").fit(frame, y)
+    with pytest.raises(ValueError, match="unknown metric 'f11x'"):
+        OptimalTreeClassifier("f11x").fit(frame, y)
+    assert OptimalTreeClassifier("f11x").__sklearn_tags__().classifier_tags.multi_class is False
+
+
+def test_columns_without_information() -> None:
+    y = [0, 1, 0, 1, 1]
+    with pytest.warns(BinarizationWarning, match="no condition"):
+        classifier = OptimalTreeClassifier("accuracy").fit(np.ones((5, 2)), y)
+    assert classifier.predict([[5, 5]]).tolist() == [1]
+    assert classifier.predict_proba([[5, 5]])[0] == pytest.approx([0.4, 0.6])
+    assert classifier.feature_importances_.tolist() == [0, 0]
+    void = pd.DataFrame({"a": [1, 2, 1, 2, 2], "void": [np.nan] * 5})
+    with pytest.warns(BinarizationWarning, match="'void' has no value"):
+        assert OptimalTreeClassifier("accuracy").fit(void, y).score(void, y) == 1
