@@ -48,7 +48,7 @@ class ProgressDisplay:
     def __call__(self, progress: Progress) -> bool:
         """Show the state of the search; it goes on."""
         if self.live is not None:
-            self.live.update(Text(describe(progress) + "   Ctrl-C keeps the best tree"))
+            self.live.update(Text(describe(progress) + "   Ctrl-C to stop"))
         elif not self.quiet and time.monotonic() - self.shown >= _PAUSE:
             self.shown = time.monotonic()
             print(describe(progress), file=sys.stderr, flush=True)
