@@ -1,14 +1,68 @@
 from __future__ import annotations
 
+import csv
+import os
+import signal
 import subprocess
 import sys
+import time
 from importlib.metadata import version
+from pathlib import Path
 
-from typer.testing import CliRunner
+import numpy as np
+import pytest
+from typer.testing import CliRunner, Result
 
 from goct.cli import app
+from goct.model import Model
 
 runner = CliRunner()
+
+
+def run(*arguments: object) -> Result:
+    return runner.invoke(app, [str(argument) for argument in arguments])
+
+
+def fails(*arguments: object) -> str:
+    """Run a command that must end with a message about wrong input, and return the message."""
+    result = run(*arguments)
+    assert result.exit_code == 2, result.output
+    assert "Traceback" not in result.output
+    return " ".join(result.output.split())
+
+
+@pytest.fixture(scope="module")
+def customers(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A table with all kinds of columns, and missing values."""
+    rng = np.random.default_rng(0)
+    path = tmp_path_factory.mktemp("data") / "customers.csv"
+    jobs = ["cook", "nurse", "driver's mate", "retired"]
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["age", "income", "job", "member", "joined", "bought"])
+        for i in range(300):
+            age, job, member = int(rng.integers(18, 80)), jobs[rng.integers(4)], rng.random() < 0.5
+            joined = np.datetime64("2020-01-01") + rng.integers(0, 1500)
+            bought = (age > 50) + (job == "retired") + member + rng.normal(0, 0.4) > 1.4
+            income = "" if i % 9 == 0 else round(1000 * age * rng.random())
+            writer.writerow(
+                [age, income, job if i % 20 else "?", member, joined, "yes" if bought else "no"]
+            )
+    return path
+
+
+@pytest.fixture(scope="module")
+def saved(customers: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("models") / "model.json"
+    result = run("fit", customers, "--target", "bought", "--positive", "yes", "--save", path)
+    assert result.exit_code == 0, result.output
+    return path
+
+
+def write(folder: Path, content: str, name: str = "data.csv") -> Path:
+    path = folder / name
+    path.write_text(content)
+    return path
 
 
 def test_version() -> None:
@@ -35,6 +89,7 @@ def test_help_and_unknown_command() -> None:
     result = runner.invoke(app, ["--help"])
     assert result.exit_code == 0
     assert "demo" in result.output
+    assert "Exit codes" in result.output
     assert runner.invoke(app, ["dmo"]).exit_code == 2
 
 
@@ -43,3 +98,301 @@ def test_console_script_and_import_are_quiet() -> None:
         [sys.executable, "-W", "error", "-c", "import goct"], capture_output=True, text=True
     )
     assert (run.returncode, run.stdout, run.stderr) == (0, "", "")
+
+
+def test_fit_writes_a_model_and_a_report(customers: Path, tmp_path: Path) -> None:
+    model, report = tmp_path / "m.json", tmp_path / "r.html"
+    result = run(
+        *("fit", customers, "--target", "bought", "--positive", "yes", "--metric", "f1"),
+        *("--depth", 3, "--test-size", 0.25, "--seed", 1, "--constraint", "recall>=0.8"),
+        *("--save", model, "--report", report),
+    )
+    assert result.exit_code == 0, result.output
+    assert "optimal: no tree of depth 3" in result.output
+    assert "CART on test data" in result.output
+    loaded = Model.load(model)
+    assert loaded.source.file == "customers.csv"
+    assert loaded.question.constraints == ("recall >= 0.8",)
+    assert loaded.test is not None
+    assert loaded.train.total + loaded.test.total == 300
+    assert report.read_text().startswith("<!doctype html>")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["m.json", "r.html"]
+
+
+def test_predict(customers: Path, saved: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.csv"
+    result = run("predict", saved, customers, "-o", out)
+    assert result.exit_code == 0, result.output
+    with out.open() as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 300
+    assert list(rows[0])[-2:] == ["bought", "prediction"]
+    matrix = Model.load(saved).confusion_matrix()
+    right = sum(row["bought"] == row["prediction"] for row in rows)
+    assert right == matrix[0][0] + matrix[1][1]
+    printed = run("predict", saved, customers, "--only", "--column", "class")
+    assert printed.stdout.splitlines() == ["class", *(row["prediction"] for row in rows)]
+
+
+def test_show(saved: Path, tmp_path: Path) -> None:
+    assert "proven bound" in run("show", saved).output
+    for format, start in [("rules", "if "), ("sql", "CASE"), ("python", "#"), ("dot", "digraph")]:
+        assert run("show", saved, "--format", format).output.startswith(start)
+    assert "there are text, rules, sql" in fails("show", saved, "--format", "cobol")
+    assert run("show", saved, "--format", "dot", "-o", tmp_path / "t.dot").exit_code == 0
+    assert run("report", saved, "-o", tmp_path / "r.html").exit_code == 0
+
+
+def test_frontier(customers: Path, tmp_path: Path) -> None:
+    out, figure = tmp_path / "points.csv", tmp_path / "front.png"
+    arguments = ("frontier", customers, "--target", "bought", "--depth", 2)
+    result = run(*arguments, "-o", out, "--plot", figure)
+    assert result.exit_code == 0, result.output
+    assert "proven complete" in result.output
+    with out.open() as file:
+        rows = list(csv.DictReader(file))
+    assert [float(r["recall"]) for r in rows] == sorted(float(r["recall"]) for r in rows)[::-1]
+    assert figure.read_bytes().startswith(b"\x89PNG")
+    more = run(*arguments, "--pareto", "-q", "-o", out)
+    assert (more.exit_code, more.output) == (0, "")
+    assert len(out.read_text().splitlines()) > len(rows)
+
+
+def test_quiet(customers: Path, tmp_path: Path) -> None:
+    result = run("fit", customers, "--target", "bought", "-q", "--save", tmp_path / "m.json")
+    assert (result.exit_code, result.output) == (0, "")
+
+
+def test_numbers_as_labels(tmp_path: Path) -> None:
+    data = write(tmp_path, "x,y\n" + "1,0\n2,1\n" * 20)
+    model = tmp_path / "m.json"
+    assert run("fit", data, "--target", "y", "--positive", "1", "--save", model).exit_code == 0
+    assert Model.load(model).classes == (0, 1)
+
+
+def test_more_than_two_classes(tmp_path: Path) -> None:
+    data = write(tmp_path, "x,y\n" + "1,a\n2,b\n3,c\n" * 10)
+    message = fails("fit", data, "--target", "y")
+    assert "name one with --positive" in message
+    assert run("fit", data, "--target", "y", "--metric", "accuracy").exit_code == 0
+    report = tmp_path / "r.html"
+    one = run("fit", data, "--target", "y", "--positive", "b", "--depth", 2, "--report", report)
+    assert one.exit_code == 0
+    assert "two classes" in fails("frontier", data, "--target", "y")
+
+
+def test_infeasible(customers: Path, tmp_path: Path) -> None:
+    model = tmp_path / "m.json"
+    result = run(
+        *("fit", customers, "--target", "bought", "--depth", 1, "--save", model),
+        *("--constraint", "recall >= 1", "--constraint", "precision >= 1"),
+    )
+    assert result.exit_code == 4
+    assert "infeasible: no tree of depth 1 meets the constraints" in result.output
+    assert not model.exists()
+
+
+# What users get wrong.
+
+
+def test_targets(customers: Path, tmp_path: Path) -> None:
+    assert "no column 'bougt'; did you mean 'bought'?" in fails(
+        "fit", customers, "--target", "bougt"
+    )
+    assert "never 'Yes'; did you mean 'yes'?" in fails(
+        "fit", customers, "--target", "bought", "--positive", "Yes"
+    )
+    constant = write(tmp_path, "x,y\n1,a\n2,a\n")
+    assert "'y' is 'a' in every row" in fails("fit", constant, "--target", "y")
+    missing = write(tmp_path, "x,y\n1,a\n2,b\n3,\n4,?\n")
+    assert "line 4: the target 'y' is missing, as in 2 of 4 rows" in fails(
+        "fit", missing, "--target", "y"
+    )
+    empty = write(tmp_path, "x,y\n1,\n2,NA\n")
+    assert "has no value at all" in fails("fit", empty, "--target", "y")
+    numbers = write(tmp_path, "x,y\n" + "".join(f"{i},{i * 1.5}\n" for i in range(40)))
+    assert "has 40 different numbers, so it is a quantity" in fails("fit", numbers, "--target", "y")
+    names = write(tmp_path, "x,y\n" + "".join(f"{i},n{i}\n" for i in range(60)))
+    assert "60 different values" in fails("fit", names, "--target", "y")
+    lonely = write(tmp_path, "y\na\nb\n")
+    assert "no column to learn from" in fails("fit", lonely, "--target", "y")
+    assert "cannot be ignored" in fails("fit", constant, "--target", "y", "--ignore", "y")
+    single = write(tmp_path, "x,y\n1,a\n2,b\n3,b\n")
+    assert "has one row only" in fails("fit", single, "--target", "y", "--test-size", "0.5")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "the file is empty"),
+        (b"\0\1\2\3", "not a text file"),
+        (b"x,x,y\n1,2,a\n", "columns 1 and 2 are both called 'x'"),
+        (b"x,y\n1,a\n2,b,c\n", "line 3: there are 3 cells"),
+        (b"x,y\n1,a\ninf,b\n", "line 3, column 'x': inf is infinite"),
+        (b"x,y\n1,a\n2,\xff\n", "line 3: the byte 0xff"),
+    ],
+)
+def test_files(content: bytes, message: str, tmp_path: Path) -> None:
+    data = tmp_path / "data.csv"
+    data.write_bytes(content)
+    found = fails("fit", data, "--target", "y", "--save", tmp_path / "m.json")
+    assert "data.csv" in found
+    assert message in found
+    assert [path.name for path in tmp_path.iterdir()] == ["data.csv"]
+
+
+def test_places(customers: Path, saved: Path, tmp_path: Path) -> None:
+    assert "no such file" in fails("fit", tmp_path / "absent.csv", "--target", "y")
+    assert "a folder" in fails("fit", tmp_path, "--target", "y")
+    fit = ("fit", customers, "--target", "bought")
+    assert "is the input" in fails(*fit, "--save", customers)
+    link = tmp_path / "link.csv"
+    link.symlink_to(customers)
+    assert "is the input" in fails(*fit, "--report", link)
+    assert "another output" in fails(*fit, "--save", tmp_path / "a", "--report", tmp_path / "a")
+    assert "is a folder" in fails(*fit, "--save", tmp_path)
+    assert "no folder" in fails(*fit, "--save", tmp_path / "absent" / "m.json")
+    assert "is the input" in fails("predict", saved, customers, "-o", customers)
+    assert "is the input" in fails("predict", saved, customers, "-o", saved)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_no_permission(customers: Path, tmp_path: Path) -> None:
+    data = tmp_path / "data.csv"
+    data.write_bytes(customers.read_bytes())
+    data.chmod(0)
+    assert "may not read" in fails("fit", data, "--target", "bought")
+
+
+def test_options(customers: Path) -> None:
+    fit = ("fit", customers, "--target", "bought")
+    assert "did you mean" in fails(*fit, "--metric", "f1x")
+    assert "cannot read the constraint" in fails(*fit, "--constraint", "recall > 0.9")
+    assert "unknown method" in fails(*fit, "--binarizer", "magic")
+    assert "below 1" in fails(*fit, "--test-size", "1.5")
+    assert "no column 'jop'" in fails(*fit, "--categorical", "jop")
+    assert "no encoding" in fails(*fit, "--encoding", "utf-99")
+    assert run(*fit, "--depth", "-1").exit_code == 2
+
+
+def test_odd_columns_are_noted(tmp_path: Path) -> None:
+    rows = "".join(f"{i},,{'x' if i == 7 else i},{'ab'[i > 9]}\n" for i in range(20))
+    data = write(tmp_path, "a,empty,mixed,y\n" + rows)
+    result = run("fit", data, "--target", "y", "--depth", 1)
+    assert result.exit_code == 0
+    assert (
+        "note: column 'mixed' is read as categories, because 'x' is not a number" in result.output
+    )
+    assert "'empty' has no value at all" in result.output
+
+
+def test_wide_tables(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    values = rng.integers(0, 2, size=(12, 10_000))
+    lines = [",".join(map(str, [*row, "ab"[row[0]]])) for row in values]
+    data = write(
+        tmp_path, ",".join([f"c{j}" for j in range(10_000)] + ["y"]) + "\n" + "\n".join(lines)
+    )
+    result = run("fit", data, "--target", "y", "--depth", 1, "--binarizer", "none")
+    assert result.exit_code == 0, result.output
+    assert "optimal" in result.output
+
+
+def test_new_data_that_does_not_fit(saved: Path, customers: Path, tmp_path: Path) -> None:
+    used = list(Model.load(saved).columns)
+    with customers.open() as file:
+        rows = list(csv.DictReader(file))[:5]
+
+    def table(rows: list[dict[str, str]], names: list[str]) -> Path:
+        path = tmp_path / "new.csv"
+        with path.open("w", newline="") as file:
+            writer = csv.DictWriter(file, names, extrasaction="ignore")
+            writer.writeheader()
+            writer.writerows(rows)
+        return path
+
+    names = list(rows[0])
+    without = table(rows, [name for name in names if name != used[0]])
+    assert f"needs the column '{used[0]}'" in fails("predict", saved, without)
+    assert "age" in used
+    bad = table([*rows[:2], {**rows[2], "age": "old"}], names)
+    assert "new.csv, line 4, column 'age': 'old' is not a number" in fails("predict", saved, bad)
+    assert "job" in used
+    strange = table([{**rows[0], "job": "pilot"}, *rows[1:]], names)
+    result = run("predict", saved, strange, "-o", tmp_path / "out.csv")
+    assert result.exit_code == 0
+    assert "column 'job' has categories that the tree has not seen ('pilot'" in result.output
+    taken = table(rows, [*names, "prediction"])
+    assert "already" in fails("predict", saved, taken)
+    few = table(rows, used)
+    assert run("predict", saved, few).exit_code == 0
+
+
+def test_broken_models(saved: Path, customers: Path, tmp_path: Path) -> None:
+    broken = tmp_path / "m.json"
+    broken.write_text(saved.read_text()[:300])
+    for command in (("show", broken), ("report", broken), ("predict", broken, customers)):
+        assert "m.json: line " in fails(*command)
+    assert "not JSON" in fails("show", customers)
+
+
+# Real processes.
+
+
+def spawn(*arguments: object, **options) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "goct", *map(str, arguments)]
+    return subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options
+    )
+
+
+def test_a_real_run(customers: Path, tmp_path: Path) -> None:
+    process = spawn("fit", customers, "--target", "bought", "--save", tmp_path / "m.json")
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert "status" in out
+    assert "written:" in err
+    process = spawn("fit", customers, "--target", "nothing")
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out) == (2, "")
+    assert err.startswith("error: ")
+
+
+@pytest.fixture(scope="module")
+def hard(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A table whose best tree takes very long to prove."""
+    rng = np.random.default_rng(0)
+    path = tmp_path_factory.mktemp("data") / "hard.csv"
+    values = rng.integers(0, 2, size=(3000, 60))
+    labels = rng.integers(0, 2, size=3000)
+    names = ",".join([f"c{j}" for j in range(60)] + ["y"])
+    rows = [",".join(map(str, [*row, label])) for row, label in zip(values, labels, strict=True)]
+    path.write_text("\n".join([names, *rows]))
+    return path
+
+
+HARD = ("--target", "y", "--depth", 6, "--binarizer", "none")
+
+
+def test_ctrl_c_keeps_the_best_tree(hard: Path, tmp_path: Path) -> None:
+    model = tmp_path / "m.json"
+    process = spawn("fit", hard, *HARD, "--save", model)
+    assert process.stderr is not None
+    line = process.stderr.readline()  # the search reports from time to time
+    assert "bound" in line, line
+    started = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 3, err
+    assert time.monotonic() - started < 20
+    assert "interrupted: this is the best tree found so far" in err
+    assert "not proven optimal (interrupted)" in out
+    assert Model.load(model).proof.limit == "interrupted"
+
+
+def test_a_time_limit_keeps_the_best_tree(hard: Path, tmp_path: Path) -> None:
+    model, report = tmp_path / "m.json", tmp_path / "r.html"
+    result = run("fit", hard, *HARD, "--time-limit", "0.5", "--save", model, "--report", report)
+    assert result.exit_code == 3
+    assert Model.load(model).proof.limit == "time"
+    assert "the time limit was reached" in report.read_text()

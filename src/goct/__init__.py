@@ -4,6 +4,7 @@ Small decision trees that are provably the best possible for the metric you
 care about.
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from goct import constraints, exceptions, metrics
@@ -17,11 +18,15 @@ from goct.tree import Tree
 
 if TYPE_CHECKING:
     from goct.estimator import OptimalTreeClassifier
+    from goct.export import export_text
+    from goct.model import Model
+    from goct.report.plot import plot_tree
 
 __all__ = [
     "Exact",
     "Frontier",
     "Limit",
+    "Model",
     "OptimalTreeClassifier",
     "Problem",
     "Progress",
@@ -31,16 +36,23 @@ __all__ = [
     "__version__",
     "constraints",
     "exceptions",
+    "export_text",
     "frontier",
     "metrics",
+    "plot_tree",
     "solve",
 ]
 
+# Loaded when they are asked for: scikit-learn takes a second to import.
+_LATER = {
+    "Model": "goct.model",
+    "OptimalTreeClassifier": "goct.estimator",
+    "export_text": "goct.export",
+    "plot_tree": "goct.report.plot",
+}
+
 
 def __getattr__(name: str) -> Any:
-    # Loaded when it is asked for: scikit-learn takes a second to import.
-    if name == "OptimalTreeClassifier":
-        from goct.estimator import OptimalTreeClassifier
-
-        return OptimalTreeClassifier
+    if name in _LATER:
+        return getattr(import_module(_LATER[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

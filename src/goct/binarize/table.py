@@ -14,7 +14,7 @@ empty    none at all                                  NaN
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -100,11 +100,17 @@ class Table:
 def read_table(X: Any) -> Table:
     """Read a data frame (pandas, polars, pyarrow, ...), an array, or a list of rows.
 
+    A mapping from names to columns will do, too, and a :class:`Table` is returned as it is.
+
     Raises
     ------
     TypeError, ValueError
         If `X` is no table; the message says what is wrong.
     """
+    if isinstance(X, Table):
+        return X
+    if isinstance(X, Mapping):
+        return _read_mapping(X)
     if hasattr(X, "toarray") and not isinstance(X, np.ndarray):
         raise TypeError("X is a sparse matrix; pass a dense one, for example X.toarray()")
     try:
@@ -118,9 +124,7 @@ def read_table(X: Any) -> Table:
 
 def _read_frame(frame: nw.DataFrame[Any]) -> Table:
     names = [str(name) for name in frame.columns]
-    if len(set(names)) < len(names):
-        twice = next(name for i, name in enumerate(names) if name in names[:i])
-        raise ValueError(f"X has columns of the same name, {twice!r}; rename them")
+    _check_distinct(names)
     _check_shape(frame.shape)
     series = list(frame.iter_columns())
 
@@ -130,11 +134,36 @@ def _read_frame(frame: nw.DataFrame[Any]) -> Table:
     return Table(len(frame), len(names), names, read)
 
 
+def _check_distinct(names: list[str]) -> None:
+    if len(set(names)) < len(names):
+        twice = next(name for i, name in enumerate(names) if name in names[:i])
+        raise ValueError(f"X has columns of the same name, {twice!r}; rename them")
+
+
+def _read_mapping(X: Mapping[Any, Any]) -> Table:
+    names = [str(name) for name in X]
+    _check_distinct(names)
+    columns = [_as_array(values) for values in X.values()]
+    lengths = {len(values) if values.ndim == 1 else -1 for values in columns}
+    if len(lengths) > 1 or -1 in lengths:
+        raise ValueError("the columns of X must be one-dimensional and equally long")
+    n_rows = lengths.pop() if lengths else 0
+    _check_shape((n_rows, len(names)))
+    return Table(
+        n_rows, len(names), names, lambda j: _read_values(columns[j], column_name(j, names))
+    )
+
+
+def _as_array(values: Any) -> NDArray[Any]:
+    array = np.asarray(values)
+    if array.dtype.kind in "US" and not isinstance(values, np.ndarray):
+        array = np.asarray(values, dtype=object)  # numpy would turn numbers into text
+    return array
+
+
 def _read_array(X: Any) -> Table:
     try:
-        array = np.asarray(X)
-        if array.dtype.kind in "US" and not isinstance(X, np.ndarray):
-            array = np.asarray(X, dtype=object)  # numpy would turn numbers into text
+        array = _as_array(X)
     except ValueError as error:
         raise ValueError(f"X must be a table whose rows are equally long: {error}") from error
     if array.dtype.kind == "c":

@@ -1,4 +1,4 @@
-"""The command line."""
+"""The commands of ``goct``."""
 
 from __future__ import annotations
 
@@ -7,9 +7,21 @@ from typing import Annotated
 import typer
 
 from goct import __version__
+from goct.cli.fit import fit
+from goct.cli.frontier import frontier
+from goct.cli.guard import guarded
+from goct.cli.predict import predict
+from goct.cli.show import report, show
+
+_EPILOG = (
+    "Exit codes: 0 done, and what is shown is proven; 2 wrong input or usage; 3 stopped at a limit "
+    "or by Ctrl-C, the best tree so far is written; 4 proven that no tree meets the constraints; "
+    "5 stopped before any tree was found."
+)
 
 app = typer.Typer(
     help="Learn small decision trees that are provably the best possible for your metric.",
+    epilog=_EPILOG,
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -30,6 +42,13 @@ def main(
     ] = False,
 ) -> None:
     """Learn small decision trees that are provably the best possible for your metric."""
+
+
+app.command()(guarded(fit))
+app.command()(guarded(predict))
+app.command()(guarded(show))
+app.command()(guarded(report))
+app.command()(guarded(frontier))
 
 
 @app.command()

@@ -1,0 +1,152 @@
+"""``goct fit``: from a CSV file to a tree."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from goct.cli import data as options
+from goct.cli.data import Task, load_task
+from goct.cli.guard import Code, UsageError, check_outputs, note
+from goct.cli.progress import ProgressDisplay
+from goct.constraints import get_constraint
+from goct.metrics import Metric, get_metric
+from goct.model import Model, Part, Quantity, metric_on, node_counts
+from goct.report.rivals import compare_with_cart
+from goct.report.text import describe_status
+from goct.solution import Limit, Solution, Status
+from goct.solve import solve
+
+
+def fit(
+    data: options.Data,
+    target: options.Target,
+    positive: options.Positive = None,
+    metric: Annotated[str, typer.Option(help="What to maximise; see goct metrics.")] = "f1",
+    depth: Annotated[int, typer.Option(min=0, max=10, help="The largest depth.")] = 3,
+    max_splits: Annotated[int | None, typer.Option(min=0, help="Splits at most.")] = None,
+    split_penalty: Annotated[float, typer.Option(min=0, help="What a split must gain.")] = 0.0,
+    constraint: Annotated[
+        list[str] | None,
+        typer.Option(help="A condition such as 'recall >= 0.9'; may be repeated."),
+    ] = None,
+    test_size: Annotated[
+        float, typer.Option(help="The share of rows to hold back for a test, such as 0.25.")
+    ] = 0.0,
+    seed: Annotated[int, typer.Option(min=0, help="Decides which rows are held back.")] = 0,
+    time_limit: Annotated[float | None, typer.Option(min=0.01, help="Seconds at most.")] = None,
+    binarizer: options.Method = "mdlp",
+    thresholds: options.Thresholds = None,
+    categorical: options.Categorical = None,
+    ignore: options.Ignore = None,
+    delimiter: options.Delimiter = None,
+    decimal: options.Decimal = None,
+    encoding: options.Encoding = None,
+    save: Annotated[Path | None, typer.Option(help="Write the model to this JSON file.")] = None,
+    report: Annotated[Path | None, typer.Option(help="Write a report to this HTML file.")] = None,
+    quiet: options.Quiet = False,
+) -> None:
+    """Learn the best tree for a column of a CSV file, and prove it.
+
+    Ctrl-C ends the search and keeps the best tree found so far.
+    """
+    check_outputs([data], [save, report])
+    goal = get_metric(metric)
+    constraints = [get_constraint(text) for text in constraint or ()]
+    task = load_task(
+        data,
+        target,
+        positive=positive,
+        categorical=categorical,
+        ignore=ignore,
+        method=binarizer,
+        thresholds=thresholds,
+        test_size=test_size,
+        seed=seed,
+        delimiter=delimiter,
+        decimal=decimal,
+        encoding=encoding,
+        quiet=quiet,
+    )
+    _check_classes(task, goal)
+    with ProgressDisplay(quiet) as progress:
+        solution = solve(
+            task.train,
+            goal,
+            depth,
+            split_penalty=split_penalty,
+            max_splits=max_splits,
+            constraints=constraints,
+            time_limit=time_limit,
+            callback=progress,
+        )
+    if solution.tree is None:
+        note(describe_status(solution))
+        infeasible = solution.status is Status.INFEASIBLE
+        raise typer.Exit(Code.INFEASIBLE if infeasible else Code.NO_TREE)
+    model = _model(task, goal, solution)
+    if save is not None:
+        model.save(save)
+    if report is not None:
+        from goct.report.html import write_report
+
+        write_report(model, report)
+    if not quiet:
+        _show(model, solution, [path for path in (save, report) if path is not None])
+    if solution.status is not Status.OPTIMAL:
+        raise typer.Exit(Code.STOPPED)
+
+
+def _check_classes(task: Task, metric: Metric) -> None:
+    if metric.is_binary and task.train.n_classes > 2 and task.train.positive is None:
+        classes = ", ".join(map(repr, task.train.classes))
+        raise UsageError(
+            f"{metric.name} is about one class, and the target has {task.train.n_classes}: "
+            f"{classes}; name one with --positive, or choose a metric such as accuracy"
+        )
+
+
+def _model(task: Task, metric: Metric, solution: Solution) -> Model:
+    tree = solution.tree
+    assert tree is not None
+    model = Model.from_solution(
+        solution,
+        task.binarizer.conditions_,
+        source=task.source,
+        missing=task.missing,
+        levels=task.levels,
+    )
+    rival = compare_with_cart(
+        task.train, task.test, metric, solution.max_depth, tree.n_leaves, solution.constraints
+    )
+    test = None
+    if task.test is not None:
+        test = Part(node_counts(tree, task.test), metric_on(metric, tree, task.test))
+    return replace(model, test=test, rivals=(rival,))
+
+
+def _show(model: Model, solution: Solution, written: list[Path]) -> None:
+    typer.echo(solution.summary())
+    rows: list[tuple[str, str]] = []
+    if model.test is not None:
+        rows.append(("on test data", _number(model.test.value)))
+    for rival in model.rivals:
+        broken = f"  (breaks {' and '.join(rival.broken)})" if rival.broken else ""
+        rows.append((rival.name, _number(rival.train_value) + broken))
+        if rival.test is not None:
+            rows.append((f"{rival.name} on test data", _number(rival.test_value)))
+    width = max((len(name) for name, _ in rows), default=0) + 2
+    typer.echo("")
+    for name, text in rows:
+        typer.echo(f"{name:<{width}}{text}")
+    if solution.limit is Limit.INTERRUPTED:
+        note("interrupted: this is the best tree found so far")
+    for path in written:
+        note(f"written: {path}")
+
+
+def _number(value: Quantity | None) -> str:
+    return "not defined" if value is None else f"{value.value:.6f}"

@@ -1,0 +1,56 @@
+"""``goct show`` and ``goct report``: a saved tree in other forms."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from goct.cli.guard import UsageError, check_outputs, note
+from goct.export import FORMATS
+from goct.files import atomic_write
+from goct.model import Model
+
+Saved = Annotated[Path, typer.Argument(help="A model, as written by goct fit --save.")]
+
+
+def show(
+    model: Saved,
+    format: Annotated[str, typer.Option(help="text, rules, sql, python or dot.")] = "text",
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Write to this file.")
+    ] = None,
+) -> None:
+    """Show a saved tree, as text or in another language."""
+    if format not in FORMATS:
+        raise UsageError(f"unknown format {format!r}; there are {', '.join(FORMATS)}")
+    check_outputs([model], [output])
+    tree = Model.load(model)
+    text = FORMATS[format](tree)
+    if output is not None:
+        with atomic_write(output) as file:
+            file.write(text + "\n")
+        note(f"written: {output}")
+        return
+    typer.echo(text)
+    if format == "text":
+        proof = tree.proof
+        typer.echo("")
+        typer.echo(f"{tree.question.metric:<14}{tree.train.value}")
+        typer.echo(f"{'proven bound':<14}{proof.bound}")
+        typer.echo(f"{'status':<14}{proof.status}")
+
+
+def report(
+    model: Saved,
+    output: Annotated[Path, typer.Option("--output", "-o", help="Write to this HTML file.")] = Path(
+        "report.html"
+    ),
+) -> None:
+    """Write a report on a saved tree: one HTML file that needs nothing else."""
+    from goct.report.html import write_report
+
+    check_outputs([model], [output])
+    write_report(Model.load(model), output)
+    note(f"written: {output}")

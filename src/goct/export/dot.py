@@ -1,0 +1,42 @@
+"""A tree in the language of Graphviz."""
+
+from __future__ import annotations
+
+from goct.export.text import one_line
+from goct.model import Model
+from goct.report.colours import class_colours
+from goct.report.text import format_weight
+from goct.tree import Leaf
+
+
+def export_dot(model: Model) -> str:
+    """Write a tree as a graph for Graphviz: ``dot -Tsvg tree.dot > tree.svg``."""
+    colours = class_colours(len(model.classes), model.positive)
+    lines = [
+        "digraph tree {",
+        '  node [shape=box, style="rounded,filled", fillcolor="#ffffff", fontname="sans-serif"];',
+        '  edge [fontname="sans-serif"];',
+    ]
+    for number, (node, counts) in enumerate(
+        zip(model.tree.nodes(), model.train.counts, strict=True)
+    ):
+        if isinstance(node, Leaf):
+            label = quoted(str(model.classes[node.label]))
+            right, total = format_weight(counts[node.label]), format_weight(sum(counts))
+            colour = colours[node.label].light
+            lines.append(
+                f'  n{number} [label="{label}\\n{right} of {total} right", fillcolor="{colour}"];'
+            )
+        else:
+            question = quoted(model.conditions[node.feature].name)
+            lines.append(f'  n{number} [label="{question}?"];')
+    for number, parent in enumerate(model.parents):
+        if parent is not None:
+            above, answer = parent
+            lines.append(f'  n{above} -> n{number} [label="{"yes" if answer else "no"}"];')
+    return "\n".join([*lines, "}"])
+
+
+def quoted(text: str) -> str:
+    """Return a text as it is written inside double quotes in DOT."""
+    return one_line(text).replace("\\", "\\\\").replace('"', '\\"')

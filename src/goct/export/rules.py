@@ -1,0 +1,28 @@
+"""A tree as rules, one line per leaf."""
+
+from __future__ import annotations
+
+from goct.export.paths import in_words, paths
+from goct.export.text import one_line
+from goct.model import Model
+from goct.report.text import format_weight
+from goct.tree import Leaf
+
+
+def export_rules(model: Model) -> str:
+    """Write one line per leaf: when it applies, what it predicts, how often it is right.
+
+    Exactly one rule applies to every row. Conditions on the same column are
+    drawn together, as in ``20 < age ≤ 50``. "Or missing" is written for columns
+    in which values were missing when the tree was learned; in any case, a
+    missing value meets no condition.
+    """
+    lines = []
+    for node, path, counts in zip(
+        model.tree.nodes(), paths(model), model.train.counts, strict=True
+    ):
+        if isinstance(node, Leaf):
+            label = one_line(str(model.classes[node.label]))
+            right, total = format_weight(counts[node.label]), format_weight(sum(counts))
+            lines.append(f"if {one_line(in_words(path))} then {label}  ({right} of {total} right)")
+    return "\n".join(lines)

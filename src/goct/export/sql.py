@@ -1,0 +1,70 @@
+"""A tree as an SQL expression."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from goct.binarize.conditions import Above, After, Condition, IsTrue, OneOf, plain_number
+from goct.model import Model
+from goct.tree import Leaf, Node
+
+
+def export_sql(model: Model) -> str:
+    """Write a tree as a ``CASE`` expression of standard SQL.
+
+    NULL is a missing value. It makes every condition but ``IS NULL`` unknown,
+    which ``CASE`` takes as no: as the tree does. Columns must have the types
+    that the tree was learned on; dates that are kept as text must be written
+    like ``2024-03-01`` or ``2024-03-01 12:30:00``.
+    """
+    lines: list[str] = []
+
+    def write(node: Node, indent: str) -> None:
+        if isinstance(node, Leaf):
+            lines.append(f"{indent}{sql_value(model.classes[node.label])}")
+            return
+        lines.append(f"{indent}CASE WHEN {sql_condition(model.conditions[node.feature])} THEN")
+        write(node.right, indent + "  ")
+        lines.append(f"{indent}ELSE")
+        write(node.left, indent + "  ")
+        lines.append(f"{indent}END")
+
+    write(model.tree.root, "")
+    return "\n".join(lines)
+
+
+def sql_condition(condition: Condition) -> str:
+    """Write a condition in SQL; it is never true for NULL, unless it asks for NULL."""
+    column = sql_name(condition.column)
+    match condition:
+        case Above(threshold=threshold):
+            return f"{column} > {plain_number(threshold)}"
+        case After(moment=moment):
+            date, _, time = moment.replace("T", " ").partition(" ")
+            date += "-01" * (2 - date.count("-"))
+            time += ":00" * (2 - time.count(":")) if time else "00:00:00"
+            return f"{column} > '{date} {time}'"
+        case OneOf(levels=levels):
+            return f"{column} IN ({', '.join(sql_value(level) for level in levels)})"
+        case IsTrue():
+            return f"{column} = TRUE"
+    return f"{column} IS NULL"
+
+
+def sql_name(name: str) -> str:
+    """Write a column name in double quotes."""
+    if "\0" in name:
+        raise ValueError(f"SQL has no way to write the column name {name!r}")
+    return '"' + name.replace('"', '""') + '"'
+
+
+def sql_value(value: Any) -> str:
+    """Write a text, a number or a truth value."""
+    if isinstance(value, bool):
+        return "TRUE" if value else "FALSE"
+    if isinstance(value, int | float):
+        return plain_number(value) if isinstance(value, float) else str(value)
+    text = str(value)
+    if "\0" in text:
+        raise ValueError(f"SQL has no way to write the text {text!r}")
+    return "'" + text.replace("'", "''") + "'"

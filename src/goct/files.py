@@ -1,0 +1,57 @@
+"""Writing files whole or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any
+
+
+@contextlib.contextmanager
+def atomic_write(path: str | os.PathLike[str], *, binary: bool = False) -> Iterator[IO[Any]]:
+    """Open a file for writing that appears under its name only when all went well.
+
+    What is written goes to a temporary file in the same folder, which replaces
+    `path` at the end. If an error or Ctrl-C comes first, `path` stays as it was.
+
+    Parameters
+    ----------
+    path
+        The file to write or replace.
+    binary
+        Whether bytes are written, and not text.
+    """
+    target = Path(path)
+    if target.is_dir():
+        raise IsADirectoryError(f"{target} is a folder, not a file")
+    target = target.resolve()  # a link stays a link to the new file
+    mode = _mode_of(target)
+    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:40]}.", suffix="~")
+    try:
+        with (
+            open(handle, "wb")
+            if binary
+            else open(handle, "w", encoding="utf-8", newline="") as file
+        ):
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(name, mode)
+        os.replace(name, target)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(name)
+        raise
+
+
+def _mode_of(target: Path) -> int:
+    """Return the permissions of a file, or those that a new one would get."""
+    try:
+        return target.stat().st_mode & 0o777
+    except OSError:
+        mask = os.umask(0)
+        os.umask(mask)
+        return 0o666 & ~mask

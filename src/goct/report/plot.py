@@ -1,0 +1,175 @@
+"""A tree drawn with matplotlib."""
+
+from __future__ import annotations
+
+import io
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from goct.files import atomic_write
+from goct.report.colours import class_colours
+from goct.report.text import format_weight
+from goct.report.view import NodeView, TreeView, view_of, wrapped
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from goct.search.frontier import Frontier
+
+_INK, _LINE, _PAPER = "#22262b", "#9aa3ad", "#ffffff"
+# In inches: the pitch of columns and rows, and the size of boxes.
+_COLUMN, _ROW, _WIDTH, _HEIGHT = 2.35, 0.62, 1.75, 0.46
+_LETTERS = 22
+
+
+def plot_tree(source: Any, ax: Axes | None = None, *, fontsize: float = 8.5) -> Axes:
+    """Draw a tree from left to right.
+
+    Splits show their condition and, as a bar, the classes of the rows that
+    reach them; leaves show the class they predict and how often it is right.
+    Lines are as wide as the share of rows that follow them.
+
+    Parameters
+    ----------
+    source
+        A :class:`goct.Model`, a :class:`goct.Solution` with a tree, or a fitted
+        :class:`goct.OptimalTreeClassifier`.
+    ax
+        Where to draw; by default a new figure that is as large as the tree needs.
+    fontsize
+        The size of the text in points.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    ImportError
+        If matplotlib is not installed: ``pip install goct[plot]``.
+    """
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError:
+        raise ImportError("plot_tree needs matplotlib: pip install 'goct[plot]'") from None
+    view = view_of(source)
+    if ax is None:
+        size = (_COLUMN * view.depth + _WIDTH + 0.4, _ROW * view.n_leaves + 0.5)
+        figure, ax = plt.subplots(figsize=(max(size[0], 2.4), max(size[1], 1.2)))
+        figure.subplots_adjust(left=0.01, right=0.99, top=0.99, bottom=0.01)
+    ax.set_axis_off()
+    ax.set_xlim(-_WIDTH / 2 - 0.15, _COLUMN * view.depth + _WIDTH / 2 + 0.15)
+    ax.set_ylim(-_ROW * (view.n_leaves - 0.5), _ROW / 2)
+    for node in view.nodes:
+        if node.parent is not None:
+            _draw_line(ax, view, node, fontsize)
+    for node in view.nodes:
+        _draw_node(ax, view, node, fontsize)
+    return ax
+
+
+def _place(node: NodeView) -> tuple[float, float]:
+    return _COLUMN * node.depth, -_ROW * node.row
+
+
+def _draw_line(ax: Axes, view: TreeView, node: NodeView, fontsize: float) -> None:
+    from matplotlib.patches import PathPatch
+    from matplotlib.path import Path
+
+    assert node.parent is not None
+    (x0, y0), (x1, y1) = _place(view.nodes[node.parent]), _place(node)
+    start, end = x0 + _WIDTH / 2, x1 - _WIDTH / 2
+    middle = (start + end) / 2
+    curve = Path(
+        [(start, y0), (middle, y0), (middle, y1), (end, y1)],
+        [Path.MOVETO, Path.CURVE4, Path.CURVE4, Path.CURVE4],
+    )
+    share = float(node.total / view.nodes[0].total) if view.nodes[0].total else 0.0
+    width = 0.8 + 9 * share
+    ax.add_patch(PathPatch(curve, fill=False, edgecolor="#d3d9df", linewidth=width, zorder=1))
+    ax.text(
+        end - 0.05,
+        y1 - 0.05 if node.answer else y1 + 0.03,
+        "yes" if node.answer else "no",
+        fontsize=fontsize * 0.85,
+        color="#5b6570",
+        ha="right",
+        va="top" if node.answer else "bottom",
+        zorder=4,
+    )
+
+
+def _draw_node(ax: Axes, view: TreeView, node: NodeView, fontsize: float) -> None:
+    from matplotlib.patches import FancyBboxPatch, Rectangle
+
+    colours = class_colours(len(view.classes), view.positive)
+    x, y = _place(node)
+    left, bottom = x - _WIDTH / 2, y - _HEIGHT / 2
+    face, edge = _PAPER, _LINE
+    if node.label is not None:
+        face, edge = colours[node.label].light, colours[node.label].strong
+    box = FancyBboxPatch(
+        (left + 0.06, bottom + 0.06),
+        _WIDTH - 0.12,
+        _HEIGHT - 0.12,
+        boxstyle="round,pad=0.06",
+        facecolor=face,
+        edgecolor=edge,
+        linewidth=1,
+        zorder=2,
+    )
+    ax.add_patch(box)
+    total = node.total
+    if node.label is None:
+        assert node.question is not None
+        text = "\n".join(wrapped(f"{node.question}?", _LETTERS))
+        ax.text(x, y + 0.04, text, fontsize=fontsize, color=_INK, ha="center", va="center",
+                linespacing=1.05, zorder=4, parse_math=False)  # fmt: skip
+        at, full = left + 0.08, _WIDTH - 0.16
+        for count, colour in zip(node.counts, colours, strict=True):
+            part = full * float(count / total) if total else 0.0
+            bar = Rectangle((at, bottom + 0.035), part, 0.05, color=colour.strong, lw=0, zorder=3)
+            ax.add_patch(bar)
+            at += part
+        return
+    label = wrapped(view.classes[node.label], _LETTERS, lines=1)[0]
+    right = f"{format_weight(node.counts[node.label])} of {format_weight(total)} right"
+    ax.text(x, y + 0.085, label, fontsize=fontsize, color=_INK, ha="center", va="center",
+            weight="bold", zorder=4, parse_math=False)  # fmt: skip
+    ax.text(x, y - 0.1, right, fontsize=fontsize * 0.85, color="#4a525b", ha="center", va="center",
+            zorder=4)  # fmt: skip
+
+
+def plot_frontier(frontier: Frontier, path: str | os.PathLike[str]) -> None:
+    """Draw a frontier in the plane of recall and false positive rate, and save the figure.
+
+    Parameters
+    ----------
+    frontier
+        The frontier.
+    path
+        A file that ends in .png, .svg or .pdf; written whole or not at all.
+    """
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise ImportError("a figure needs matplotlib: pip install 'goct[plot]'") from None
+    figure = Figure(figsize=(5.6, 5.2), layout="constrained")
+    ax = figure.subplots()
+    ax.plot([0, 1], [0, 1], color=_LINE, linewidth=0.8, linestyle=":")
+    if frontier.pareto is not None:
+        rates = [(v.false_positive_rate, v.recall) for v in frontier.pareto]
+        ax.plot(*zip(*rates, strict=True), ".", color="#3a78b5", markersize=4, label="Pareto front")
+    rates = [(v.false_positive_rate, v.recall) for v in frontier.vertices]
+    ax.plot(*zip(*rates, strict=True), "o-", color="#d9622b", markersize=5, label="ROC hull")
+    ax.set(xlabel="false positive rate", ylabel="recall", xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
+    ax.set_title(f"Trees of depth {frontier.max_depth}", loc="left", fontsize=11)
+    ax.grid(color="#eceff2")
+    ax.set_axisbelow(True)
+    ax.legend(loc="lower right", frameon=False)
+    target = Path(path)
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format=target.suffix[1:].lower(), dpi=150)
+    with atomic_write(target, binary=True) as file:
+        file.write(buffer.getvalue())

@@ -1,0 +1,85 @@
+"""Other classifiers on the same data, to compare with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from sklearn.tree import DecisionTreeClassifier
+
+from goct.constraints import Constraint
+from goct.metrics import Metric
+from goct.model import Rival, metric_on
+from goct.problem import Problem
+from goct.tree import Leaf, Node, Split, Tree
+
+
+def cart_tree(problem: Problem, max_depth: int, max_leaves: int) -> Tree:
+    """Grow a tree with scikit-learn's CART on the features of a problem.
+
+    Parameters
+    ----------
+    problem
+        The data.
+    max_depth, max_leaves
+        The largest size.
+    """
+    if max_leaves < 2 or max_depth < 1 or problem.X.shape[1] == 0:
+        label = int(problem.counts.sum(axis=0).argmax())
+        return Tree(Leaf(label), problem.classes, problem.feature_names)
+    rows, labels, weights = problem.instances()
+    grown = DecisionTreeClassifier(max_depth=max_depth, max_leaf_nodes=max_leaves, random_state=0)
+    grown.fit(problem.X[rows], labels, sample_weight=weights)
+    nodes = grown.tree_
+
+    def build(i: int) -> Node:
+        if nodes.children_left[i] < 0:
+            return Leaf(int(grown.classes_[nodes.value[i, 0].argmax()]))
+        feature = int(problem.kept[nodes.feature[i]])
+        left, right = int(nodes.children_left[i]), int(nodes.children_right[i])
+        return Split(feature, build(left), build(right))
+
+    return Tree(build(0), problem.classes, problem.feature_names)
+
+
+def compare_with_cart(
+    train: Problem,
+    test: Problem | None,
+    metric: Metric,
+    max_depth: int,
+    n_leaves: int,
+    constraints: Iterable[Constraint] = (),
+) -> Rival:
+    """Grow a CART tree of the same size on the same features, and evaluate it.
+
+    Parameters
+    ----------
+    train, test
+        The data, over the same features and classes.
+    metric
+        What to compare.
+    max_depth, n_leaves
+        The size that is allowed.
+    constraints
+        What the tree should keep; CART knows nothing of it.
+    """
+    tree = cart_tree(train, max_depth, n_leaves)
+
+    def matrix(problem: Problem) -> tuple[tuple[int, ...], ...]:
+        return tuple(map(tuple, np.asarray(tree.confusion_matrix(problem)).tolist()))
+
+    return Rival(
+        name="CART",
+        about=(
+            "CART grows a tree greedily, one split after the other, whatever the metric. This one "
+            "is scikit-learn's, on the same conditions, with the same depth and at most as many "
+            "leaves."
+        ),
+        splits=tree.splits,
+        depth=tree.depth,
+        train=matrix(train),
+        train_value=metric_on(metric, tree, train),
+        test=None if test is None else matrix(test),
+        test_value=None if test is None else metric_on(metric, tree, test),
+        broken=tuple(c.name for c in constraints if not c.is_met(tree, train)),
+    )

@@ -1,0 +1,127 @@
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from goct.model import Column, Model, Quantity
+from goct.report.html import report_html, write_report
+from goct.tree import Leaf, Tree
+from tests.models import HOSTILE, model_of, random_model, small_model
+
+VOID = {"meta", "br", "rect", "path"}
+
+
+class Outline(HTMLParser):
+    """Checks that elements are nested properly, and collects what a browser would act on."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.scripts = 0
+        self.attributes: list[tuple[str, str | None]] = []
+        self.words: list[str] = []
+        self.feed(text)
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.attributes += attrs
+        self.scripts += tag == "script"
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.attributes += attrs
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.words.append(data)
+
+
+def hostile_model() -> Model:
+    model = small_model(("no", HOSTILE))
+    conditions = tuple(replace(c, column=HOSTILE + c.column) for c in model.conditions)
+    columns = {HOSTILE + name: column for name, column in model.columns.items()}
+    return replace(
+        model,
+        conditions=conditions,
+        columns=columns,
+        source=replace(model.source, file=HOSTILE, target=HOSTILE),
+        question=replace(model.question, metric=HOSTILE, constraints=(HOSTILE,)),
+        rivals=(replace(model.rivals[0], name=HOSTILE, about=HOSTILE),),
+    )
+
+
+def test_hostile_names_are_only_text() -> None:
+    page = Outline(report_html(hostile_model()))
+    assert page.scripts == 1
+    assert any(HOSTILE in words for words in page.words)
+    assert not any(name.startswith("on") or name == "style" for name, _ in page.attributes)
+
+
+def test_nothing_comes_from_elsewhere() -> None:
+    text = report_html(small_model())
+    page = Outline(text)
+    for name, value in page.attributes:
+        if name in ("href", "src", "xlink:href", "action"):
+            assert value is not None
+            assert value.startswith("#")
+    assert not re.search(r"https?:|@import|url\(", text)
+    assert "default-src 'none'" in text
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_random_models(seed: int) -> None:
+    classes = [("no", "yes"), (0, 1, 2), (False, True)][seed % 3]
+    model = random_model(np.random.default_rng(seed), depth=seed, classes=classes)
+    text = report_html(model)
+    Outline(text)
+    assert text.count('class="detail"') == model.tree.splits + model.tree.n_leaves
+
+
+def test_what_is_proven_is_said_in_words() -> None:
+    model = small_model()
+    text = report_html(model)
+    assert "Not proven optimal" in text
+    assert "the time limit was reached" in text
+    proof = replace(model.proof, bound=model.proof.objective, status="optimal", limit="none")
+    text = report_html(replace(model, proof=proof))
+    assert "Proven optimal" in text
+    assert "No tree of depth 6 or less over these 12 conditions that keeps recall" in text
+
+
+def test_without_a_test_part_and_rivals() -> None:
+    text = report_html(replace(small_model(), test=None, rivals=()))
+    assert "Test data" not in text
+    assert "CART" not in text
+    assert "--test-size" in text
+
+
+def test_a_tree_without_splits() -> None:
+    names = tuple(c.name for c in small_model().conditions)
+    Outline(report_html(model_of(Tree(Leaf(0), ("no", "yes"), names))))
+
+
+def test_rows_that_nobody_reaches_and_negative_metrics() -> None:
+    model = small_model()
+    empty = replace(model.train, counts=tuple((0, 0) for _ in model.train.counts), value=None)
+    Outline(report_html(replace(model, train=empty, test=empty)))
+    cost = replace(model.proof, objective=Quantity(-12.5), bound=Quantity(-3.0))
+    Outline(report_html(replace(model, proof=cost)))
+
+
+def test_written_whole(tmp_path: Path) -> None:
+    write_report(small_model(), tmp_path / "r.html")
+    assert (tmp_path / "r.html").read_text(encoding="utf-8") == report_html(small_model())
+
+
+def test_columns_that_only_ask_for_missing_values() -> None:
+    model = small_model()
+    columns = {**model.columns, "other": Column("unknown")}
+    Outline(report_html(replace(model, columns=columns)))

@@ -1,0 +1,141 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from goct.table import Table, TableError, read_csv
+
+
+def read(tmp_path: Path, content: str | bytes, **options) -> Table:
+    path = tmp_path / "t.csv"
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return read_csv(path, **options)
+
+
+def test_kinds(tmp_path: Path) -> None:
+    table = read(
+        tmp_path,
+        "n,b,d,c,e\n1,true,2024-03-01,x,\n-2.5e3,FALSE,2024-03-01 12:30, y ,NA\n?,nan,NULL,N/A,?\n",
+    )
+    assert dict(table.kinds) == {
+        "n": "number",
+        "b": "boolean",
+        "d": "date",
+        "c": "category",
+        "e": "category",
+    }
+    np.testing.assert_array_equal(table.columns["n"], [1, -2500, np.nan])
+    np.testing.assert_array_equal(table.columns["b"], [1, 0, np.nan])
+    dates = np.array(["2024-03-01T00:00", "2024-03-01T12:30", "NaT"], dtype="datetime64[us]")
+    np.testing.assert_array_equal(table.columns["d"], dates)
+    assert table.columns["c"].tolist() == ["x", "y", None]
+    assert table.columns["e"].tolist() == [None, None, None]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "a,b\n1,x\n2,y\n",
+        "\ufeffa;b\n1;x\n2;y\n",
+        "a\tb\r\n1\tx\r\n\r\n2\ty\r\n",
+        '"a"|"b"\n"1"|"x"\n"2"|"y"',
+        "a,b\n1,x\n2,y\n".encode("utf-16"),
+    ],
+    ids=["commas", "mark and semicolons", "tabs, empty lines", "quotes and bars", "utf-16"],
+)
+def test_ways_to_write_a_table(content: str | bytes, tmp_path: Path) -> None:
+    table = read(tmp_path, content)
+    assert table.columns["a"].tolist() == [1.0, 2.0]
+    assert table.columns["b"].tolist() == ["x", "y"]
+
+
+def test_decimal_commas(tmp_path: Path) -> None:
+    clear = read(tmp_path, "a;b\n0,5;x\n1,234;y\n")
+    assert clear.columns["a"].tolist() == [0.5, 1.234]
+    unclear = read(tmp_path, "a;b\n1,234;x\n5,678;y\n")  # may be thousands
+    assert unclear.kinds["a"] == "category"
+    forced = read(tmp_path, "a;b\n1,234;x\n5,678;y\n", decimal=",")
+    assert forced.columns["a"].tolist() == [1.234, 5.678]
+
+
+def test_codes_are_not_numbers_by_accident(tmp_path: Path) -> None:
+    assert read(tmp_path, "a,b\n1_000,x\n2_000,y\n").kinds["a"] == "category"
+    table = read(tmp_path, "zip,b\n01234,x\n99999,y\n", kinds={"zip": "category"})
+    assert table.columns["zip"].tolist() == ["01234", "99999"]
+
+
+def test_a_word_among_numbers_far_below(tmp_path: Path) -> None:
+    rows = ["1.50,2"] * 40_000
+    rows[30_000] = "unknown,2"
+    table = read(tmp_path, "a,b\n" + "\n".join(rows))
+    assert table.kinds["a"] == "category"
+    assert table.columns["a"][0] == "1.50"  # as it was written
+    assert table.columns["a"][30_000] == "unknown"
+    assert "'unknown' is not a number" in table.notes[0]
+
+
+def test_a_word_among_the_first_numbers(tmp_path: Path) -> None:
+    table = read(tmp_path, "a,b\n1,2\n2,3\noops,4\n")
+    assert table.notes == ("column 'a' is read as categories, because 'oops' is not a number",)
+
+
+def test_quoted_cells_may_span_lines(tmp_path: Path) -> None:
+    table = read(tmp_path, 'a,b\n1,"x, ""y""\nz"\n2,w\n')
+    assert table.columns["b"].tolist() == ['x, "y"\nz', "w"]
+    assert table.line_of(1) == 4
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", "the file is empty"),
+        ("  \n\n", "the file is empty"),
+        ("a,b\n", "no rows"),
+        ("a,a\n1,2\n", "line 1: the columns 1 and 2 are both called 'a'"),
+        ("1,2\n3,4\n", "line 1: this looks like data"),
+        ('a,b\n1,"x\ny"\n1,2,3\n', "line 4: there are 3 cells, but 2 column names"),
+        ("a,b\n1,2\n3\n", "line 3: there are 1 cells"),
+        ('a,b\n1,"x\n2,3\n', "a quoted cell does not end"),
+        ('a,b\n1,"x"y\n', "line 2: "),
+        ("a,b\n1,2\n\n3,inf\n", "line 4, column 'b': inf is infinite"),
+        ("a,b\n1,2\n3,1e999\n", "line 3, column 'b': 1e999 is infinite"),
+        (b"a,b\n1,2\n1,caf\xe9\n", "line 3: the byte 0xe9 is not utf-8 text"),
+        (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "not a text file"),
+        (b"\x1f\x8b\x08\x00rest", "compressed by gzip"),
+        (b"PK\x03\x04rest", "zip or Excel"),
+    ],
+)
+def test_files_that_are_no_tables(content: str | bytes, message: str, tmp_path: Path) -> None:
+    with pytest.raises(TableError) as caught:
+        read(tmp_path, content)
+    assert message in str(caught.value)
+    assert "t.csv" in str(caught.value)
+
+
+def test_cells_that_do_not_fit_a_given_kind(tmp_path: Path) -> None:
+    with pytest.raises(TableError, match=r"line 3, column 'a': 'x' is not a number"):
+        read(tmp_path, "a,b\n1,2\nx,3\n", kinds={"a": "number"})
+    with pytest.raises(TableError, match=r"'maybe' is not true or false"):
+        read(tmp_path, "a,b\ntrue,2\nmaybe,3\n", kinds={"a": "boolean"})
+    with pytest.raises(TableError, match=r"'2024-13-01' is not a date"):
+        read(tmp_path, "a,b\n2024-13-01,2\n", kinds={"a": "date"})
+
+
+def test_names_that_do_not_exist(tmp_path: Path) -> None:
+    with pytest.raises(TableError, match=r"no column 'Income '; did you mean 'income'\?"):
+        read(tmp_path, "income,b\n1,2\n", ignore=["Income "])
+
+
+def test_columns_without_a_name_are_left_out(tmp_path: Path) -> None:
+    table = read(tmp_path, ",a\n0,1\n1,2\n")
+    assert list(table.columns) == ["a"]
+    assert table.notes == ("column 1 has no name and is not used",)
+
+
+def test_ten_thousand_columns(tmp_path: Path) -> None:
+    names = ",".join(f"c{j}" for j in range(10_000))
+    row = ",".join("1" for _ in range(10_000))
+    table = read(tmp_path, f"{names}\n{row}\n{row}\n")
+    assert len(table.columns) == 10_000
