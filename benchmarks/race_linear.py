@@ -38,7 +38,15 @@ def goct_solver(**options: object) -> Solver:
     def run(X: Features, y: Labels, depth: int, limit: float) -> Fit:
         start = time.process_time()
         problem = Problem.from_arrays(X, y)
-        solution = solve(problem, "accuracy", depth, engine="search", time_limit=limit, **options)
+        solution = solve(
+            problem,
+            "accuracy",
+            depth,
+            engine="search",
+            time_limit=limit,
+            fewest_splits=False,
+            **options,
+        )
         seconds = time.process_time() - start
         wrong = problem.total_weight * (1 - solution.value.as_fraction())
         return Fit(seconds, int(wrong), solution.status is Status.OPTIMAL)

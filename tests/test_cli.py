@@ -188,7 +188,9 @@ def test_infeasible(customers: Path, tmp_path: Path) -> None:
         *("--constraint", "recall >= 1", "--constraint", "precision >= 1"),
     )
     assert result.exit_code == 4
-    assert "infeasible: no tree of depth 1 over these features meets the constraints" in result.output
+    assert (
+        "infeasible: no tree of depth 1 over these features meets the constraints" in result.output
+    )
     assert not model.exists()
 
 
