@@ -51,6 +51,7 @@ def test_text_is_read(text, expected) -> None:
         ("recal >= 0.9", ValueError, "did you mean 'recall'"),
         ("recall >= much", ValueError, "cannot read the number 'much'"),
         ("recall >= 1/0", ValueError, "cannot read the number '1/0'"),
+        ("recall >= 1e99999999", ValueError, "cannot read the number '1e99999999'"),
         (0.9, TypeError, "must be a list of constraints"),
         ([0.9], TypeError, "made like Recall"),
     ],

@@ -49,9 +49,15 @@ def test_constraints() -> None:
     problem, binary = random_problem(1)
     solution = solve(problem, "f1", 2, constraints=[Recall() >= 0.8])
     assert solution.value == solve(binary, "f1", 2, constraints=[Recall() >= 0.8]).value
-    assert "infeasible" in solve(problem, "f1", 1, constraints=["accuracy >= 1"]).summary()
+    assert "infeasible" in solve(problem, "f1", 1, constraints=["recall >= 1", "fp <= 0"]).summary()
     with pytest.raises(ValueError, match="for two classes only"):
         solve(problem, "accuracy", 2, constraints=[Recall() >= 0.8], engine="search")
+
+
+def test_constraints_on_all_classes_are_refused() -> None:
+    problem, _ = random_problem(1)
+    with pytest.raises(ValueError, match="is about all classes, while 'f1' is about 'green'"):
+        solve(problem, "f1", 2, constraints=["balanced_accuracy >= 0.7"])
 
 
 def test_the_rest_gets_its_most_frequent_class() -> None:

@@ -64,6 +64,8 @@ class MetricConstraint(Constraint):
     def __post_init__(self) -> None:
         if self.sense not in (">=", "<="):
             raise ValueError(f"sense must be '>=' or '<=', got {self.sense!r}")
+        if abs(self.threshold) > 10**100:
+            raise ValueError(f"the bound on {self.metric.name!r} is too large to make sense")
 
     @property
     def name(self) -> str:
@@ -352,6 +354,8 @@ def get_constraint(constraint: Any) -> Constraint:
         )
     metric = get_metric(match[1])
     try:
+        if not re.fullmatch(r"[^eE]{1,40}([eE][+-]?\d{1,2})?", match[3]):
+            raise ValueError  # a power of ten with millions of digits would take forever
         threshold = Fraction(match[3])
     except (ValueError, ZeroDivisionError):
         raise ValueError(
@@ -362,6 +366,8 @@ def get_constraint(constraint: Any) -> Constraint:
 
 def check_constraints(constraints: Any, problem: Problem) -> tuple[Constraint, ...]:
     """Read one constraint or several, and check that they make sense for a problem."""
+    if constraints is None:
+        return ()
     if isinstance(constraints, str | Constraint):
         constraints = (constraints,)
     if not isinstance(constraints, Iterable):

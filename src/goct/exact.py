@@ -22,6 +22,7 @@ Number: TypeAlias = "int | float | Fraction | Exact"
 
 _SIMPLE_DENOMINATOR = 10**6
 _INT64_LIMIT = 2**62
+_FRACTION_LIMIT = 2**29
 _EPSILON = sys.float_info.epsilon
 
 
@@ -287,9 +288,10 @@ def scale_to_integers(values: NDArray[Any], name: str) -> tuple[NDArray[np.int64
     Returns
     -------
     integers, unit, exact
-        ``values == integers * unit``, exactly where that is possible with
-        integers whose absolute values sum up to less than 2**62. Otherwise
-        `exact` is False and the values are rounded to multiples of about
+        ``values == integers * unit``, exactly where that is possible: integers
+        whose absolute values sum up to less than 2**62, or other numbers that
+        are multiples of a unit with a sum below 2**29. Otherwise `exact` is
+        False and the values are rounded to multiples of about
         2**-28 of the sum of their absolute values, which leaves room for exact
         products of two such sums.
     """
@@ -306,12 +308,12 @@ def scale_to_integers(values: NDArray[Any], name: str) -> tuple[NDArray[np.int64
     denominator = 1
     for fraction in fractions:
         denominator = lcm(denominator, fraction.denominator)
-        if denominator >= _INT64_LIMIT:
+        if denominator >= _FRACTION_LIMIT**2:
             break
     else:
         scaled = [int(fraction * denominator) for fraction in fractions]
         multiplicity = np.bincount(inverse.ravel(), minlength=len(scaled)).tolist()
-        if sum(abs(s) * m for s, m in zip(scaled, multiplicity, strict=True)) < _INT64_LIMIT:
+        if sum(abs(s) * m for s, m in zip(scaled, multiplicity, strict=True)) < _FRACTION_LIMIT:
             integers = np.array(scaled, dtype=np.int64)[inverse].reshape(values.shape)
             return integers, Fraction(1, denominator), True
 

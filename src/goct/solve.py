@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from goct._validation import check_choice, check_count
-from goct.constraints import Constraint, check_constraints
+from goct.constraints import Constraint, MetricConstraint, check_constraints
 from goct.exact import Exact, as_fraction
 from goct.metrics import LinearMetric, Metric, get_metric
 from goct.one_vs_rest import against_rest, name_the_rest
@@ -115,6 +115,13 @@ def solve(
 
     original = problem
     if problem.n_classes > 2 and metric.is_binary:
+        for condition in conditions:
+            if isinstance(condition, MetricConstraint) and not condition.metric.is_binary:
+                raise ValueError(
+                    f"the constraint {condition.name!r} is about all classes, while "
+                    f"{metric.name!r} is about {problem.classes[problem.positive or 0]!r} against "
+                    "the rest; use a constraint on a metric of two classes, such as recall"
+                )
         problem = against_rest(problem)
     run = _engine(engine, problem, metric, conditions)
     _check_options(options, run)

@@ -157,8 +157,8 @@ def test_approximations_are_close(metric, data) -> None:
         float(metric.value(Confusion(unit * a, unit * (n_neg - b), unit * (n_pos - a), unit * b)))
         for a, b in zip(tp, tn, strict=True)
     ]
-    u, p, n = float(unit), np.array(tp), np.array(tn)
-    floats = metric.approximate(u * p, u * (n_neg - n), u * (n_pos - p), u * n)
+    p, n = np.array(tp), np.array(tn)
+    floats = metric.approximate(p, n_neg - n, n_pos - p, n, unit)
     assert floats == pytest.approx(exact, rel=1e-9, abs=1e-9)
 
 

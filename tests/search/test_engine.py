@@ -10,7 +10,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from goct import Limit, Problem, Status, solve
+from goct import Limit, Problem, Status, frontier, solve
 from goct.constraints import check_constraints
 from goct.metrics import (
     F1,
@@ -21,6 +21,7 @@ from goct.metrics import (
     BoundedDOR,
     ClassCost,
     Confusion,
+    CostMatrix,
     CustomMetric,
     FalseNegatives,
     FalsePositives,
@@ -285,6 +286,69 @@ def test_ties_go_to_fewer_splits_and_then_to_smaller_depth(seed) -> None:
         assert solution.tree.splits == fewest, metric.name
         assert solution.tree.depth == min(d for d in range(depth + 1) if fewest in optima(d))
         assert solution.stats["fewest_splits"]
+
+
+def test_steps_of_a_metric_at_attainable_weights() -> None:
+    problem = Problem.from_arrays([[1], [0], [0]], [1, 1, 0], sample_weight=[0.03, 0.05, 0.04])
+    step = CustomMetric(
+        lambda tp, fp, _fn, _tn: int(tp >= Fraction(3, 100) and fp == 0), Shape.MONOTONE
+    )
+    solution = solve(problem, "accuracy", 1, constraints=[step >= 1])
+    assert solution.status is Status.OPTIMAL
+    assert step.evaluate(solution.tree, problem) == 1
+
+
+def test_cost_matrices_know_which_class_is_positive() -> None:
+    problem = Problem.from_arrays([[1], [0], [1], [1], [1]], list("babab"), pos_label="a")
+    costs = CostMatrix([[0, 1], [3, 0]])
+    assert solve(problem, costs, 1, constraints=["fp <= 100"]).value == -1
+    assert solve(problem, costs, 1).value == -1
+    assert costs.evaluate(frontier(problem, 1).best(costs).tree, problem) == -1
+
+
+def test_extreme_imbalance() -> None:
+    X = [[0, 0, 1], [1, 0, 0], [1, 1, 1], [0, 0, 0], [1, 1, 0], [1, 0, 1], [1, 1, 1], [0, 0, 1]]
+    weights = [2, 3, 1, 4, 3, 5, 3, 2000000005]
+    problem = Problem.from_arrays(X, [1, 1, 1, 0, 0, 0, 0, 0], sample_weight=weights)
+    metric = get_metric("kappa") + Accuracy()
+    best_vertex = frontier(problem, 2, pareto=True).best(metric)
+    assert solve(problem, metric, 2).value == metric.value(best_vertex.confusion)
+
+
+@pytest.mark.parametrize("scale", [1e160, 1e80, 1e-100])
+@pytest.mark.parametrize("metric", ["mcc", "gmean", "fowlkes_mallows", "kappa", "f1"])
+def test_the_scale_of_weights_does_not_matter(scale, metric) -> None:
+    X, y, weights = [[0, 0], [0, 1], [1, 0], [1, 1], [1, 1]], [0, 1, 1, 1, 0], [3, 1, 2, 2, 1]
+    plain = solve(Problem.from_arrays(X, y, sample_weight=weights), metric, 2)
+    scaled = Problem.from_arrays(X, y, sample_weight=[scale * w for w in weights])
+    assert float(solve(scaled, metric, 2).value) == pytest.approx(float(plain.value), abs=1e-6)
+
+
+def test_a_class_without_samples() -> None:
+    problem = Problem.from_arrays([[0], [1]], ["a", "a"], pos_label="b")
+    assert solve(problem, "f1", 1, constraints=["recall >= 0.5"]).status is Status.INFEASIBLE
+
+
+def test_own_metrics_of_large_counts_keep_the_time_limit() -> None:
+    weights = [10**6, 10**6 + 1, 10**6, 7]
+    problem = Problem.from_arrays([[0], [1], [1], [0]], [0, 1, 0, 1], sample_weight=weights)
+    worst = CustomMetric(
+        lambda tp, fp, fn, tn: min(Fraction(tp, tp + fn), Fraction(tn, tn + fp)), Shape.MONOTONE
+    )
+    solution = solve(problem, worst, 1, time_limit=5)
+    assert solution.status is Status.OPTIMAL
+    assert solution.stats["time"] < 5
+
+
+def test_irregular_weights_are_rounded_rather_than_refused() -> None:
+    rng = np.random.default_rng(0)
+    for weights in (rng.random(10), rng.random(300).round(6), 1 / rng.integers(1, 25, 100)):
+        n = len(weights)
+        problem = Problem.from_arrays(
+            rng.integers(0, 2, (n, 6)), rng.integers(0, 2, n), sample_weight=weights
+        )
+        for metric in ("f1", "mcc", "gmean"):
+            assert solve(problem, metric, 2).status is Status.OPTIMAL
 
 
 def test_ties_can_be_left_alone() -> None:

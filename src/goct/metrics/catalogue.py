@@ -18,6 +18,7 @@ from goct.metrics.confusion import Confusion
 from goct.metrics.metric import (
     Affine,
     ClassRewardMetric,
+    Counts,
     Floats,
     FractionalMetric,
     LinearMetric,
@@ -25,6 +26,7 @@ from goct.metrics.metric import (
     Rational,
     Rewards,
     Shape,
+    as_float,
     quotient,
     reduced,
 )
@@ -35,6 +37,11 @@ if TYPE_CHECKING:
 
 def _ratio(numerator: Rational, denominator: Rational) -> Fraction:
     return Fraction(numerator) / denominator if denominator else Fraction(0)
+
+
+def floats(*counts: Counts) -> list[Floats]:
+    """Return counts as floats, whose products do not overflow."""
+    return [np.asarray(count).astype(np.float64) for count in counts]
 
 
 def _diagonal(entries: Sequence[Fraction]) -> list[list[Fraction]]:
@@ -200,6 +207,12 @@ class CostMatrix(ClassRewardMetric):
                 f"the cost matrix is for {len(self.costs)} classes, "
                 f"but the labels are {list(problem.classes)}"
             )
+
+    def oriented(self, problem: Problem) -> Metric:
+        """Return the matrix with the positive class last, as a confusion matrix has it."""
+        if problem.positive == 0 and len(self.costs) == 2:
+            return CostMatrix(tuple(tuple(reversed(row)) for row in reversed(self.costs)))
+        return self
 
     @property
     def is_monotone(self) -> bool:
@@ -428,10 +441,12 @@ class MCC(Metric):
         product = c.n_pos * c.n_neg * c.predicted_pos * c.predicted_neg
         return Exact.signed_sqrt(_ratio(a * abs(a), product))
 
-    def approximate(self, tp: Floats, fp: Floats, fn: Floats, tn: Floats) -> Floats:
+    def approximate(
+        self, tp: Counts, fp: Counts, fn: Counts, tn: Counts, unit: Fraction = Fraction(1)
+    ) -> Floats:
         """Return the values for many confusion matrices at once."""
-        a, product = tp * tn - fp * fn, (tp + fn) * (tn + fp) * (tp + fp) * (tn + fn)
-        return quotient(a, np.sqrt(product))
+        p, q, r, s = floats(tp, fp, fn, tn)
+        return quotient(p * s - q * r, np.sqrt((p + r) * (s + q) * (p + q) * (s + r)))
 
 
 @dataclass(frozen=True, repr=False)
@@ -448,9 +463,12 @@ class FowlkesMallows(Metric):
         """Return the exact value."""
         return Exact.sqrt(_ratio(confusion.tp**2, confusion.n_pos * confusion.predicted_pos))
 
-    def approximate(self, tp: Floats, fp: Floats, fn: Floats, tn: Floats) -> Floats:
+    def approximate(
+        self, tp: Counts, fp: Counts, fn: Counts, tn: Counts, unit: Fraction = Fraction(1)
+    ) -> Floats:
         """Return the values for many confusion matrices at once."""
-        return quotient(tp, np.sqrt((tp + fn) * (tp + fp)))
+        p, q, r, _ = floats(tp, fp, fn, tn)
+        return quotient(p, np.sqrt((p + r) * (p + q)))
 
 
 # -------------------------------------------------------------- monotone
@@ -468,9 +486,12 @@ class GMean(Metric):
         c = confusion
         return Exact.sqrt(_ratio(c.tp * c.tn, c.n_pos * c.n_neg))
 
-    def approximate(self, tp: Floats, fp: Floats, fn: Floats, tn: Floats) -> Floats:
+    def approximate(
+        self, tp: Counts, fp: Counts, fn: Counts, tn: Counts, unit: Fraction = Fraction(1)
+    ) -> Floats:
         """Return the values for many confusion matrices at once."""
-        return np.sqrt(quotient(tp * tn, (tp + fn) * (tn + fp)))
+        p, q, r, s = floats(tp, fp, fn, tn)
+        return np.sqrt(quotient(p * s, (p + r) * (s + q)))
 
 
 @dataclass(frozen=True, repr=False)
@@ -504,12 +525,14 @@ class BoundedDOR(Metric):
             return Exact(upper if c.tp * c.tn else 0)
         return Exact(min(_ratio(c.tp * c.tn, errors), upper))
 
-    def approximate(self, tp: Floats, fp: Floats, fn: Floats, tn: Floats) -> Floats:
+    def approximate(
+        self, tp: Counts, fp: Counts, fn: Counts, tn: Counts, unit: Fraction = Fraction(1)
+    ) -> Floats:
         """Return the values for many confusion matrices at once."""
-        upper, hits = float(as_fraction(self.upper)), tp * tn
+        p, q, r, s = floats(tp, fp, fn, tn)
         with np.errstate(divide="ignore", invalid="ignore"):
-            ratio: Floats = np.where(hits > 0, np.divide(hits, fp * fn), 0.0)
-        return np.minimum(ratio, upper)
+            ratio: Floats = np.where(p * s > 0, np.divide(p * s, q * r), 0.0)
+        return np.minimum(ratio, as_float(as_fraction(self.upper)))
 
 
 @dataclass(frozen=True, repr=False)
@@ -538,9 +561,12 @@ class SmoothedDOR(Metric):
         c = confusion
         return Exact(Fraction(c.tp * c.tn) / (c.fp * c.fn + as_fraction(self.epsilon)))
 
-    def approximate(self, tp: Floats, fp: Floats, fn: Floats, tn: Floats) -> Floats:
+    def approximate(
+        self, tp: Counts, fp: Counts, fn: Counts, tn: Counts, unit: Fraction = Fraction(1)
+    ) -> Floats:
         """Return the values for many confusion matrices at once."""
-        return quotient(tp * tn, fp * fn + float(as_fraction(self.epsilon)))
+        p, q, r, s = floats(tp, fp, fn, tn)
+        return quotient(p * s, q * r + as_float(as_fraction(self.epsilon) / unit**2))
 
 
 # ------------------------------------------------------------ your own
@@ -591,11 +617,17 @@ class CustomMetric(Metric):
         result = self.function(c.tp, c.fp, c.fn, c.tn)
         return result if isinstance(result, Exact) else Exact(as_fraction(result, self.label))
 
-    def approximate(self, tp: Floats, fp: Floats, fn: Floats, tn: Floats) -> Floats:
+    def approximate(
+        self, tp: Counts, fp: Counts, fn: Counts, tn: Counts, unit: Fraction = Fraction(1)
+    ) -> Floats:
         """Return what the function says, for many confusion matrices."""
         cells = np.broadcast_arrays(tp, fp, fn, tn)
-        whole = all((cell == np.rint(cell)).all() for cell in cells)
-        kind: type = int if whole else Fraction
-        counts = zip(*(map(kind, cell.ravel().tolist()) for cell in cells), strict=True)
+        weigh = int if unit == 1 else unit.__mul__
+        counts = zip(*(map(weigh, cell.ravel().tolist()) for cell in cells), strict=True)
         values = [float(self.function(*entries)) for entries in counts]
         return np.array(values).reshape(cells[0].shape)
+
+    @property
+    def has_formula(self) -> bool:
+        """False: it is called once per confusion matrix."""
+        return False

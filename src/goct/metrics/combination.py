@@ -12,7 +12,7 @@ import numpy as np
 
 from goct.exact import Exact, Number, as_fraction
 from goct.metrics.confusion import Confusion
-from goct.metrics.metric import Floats, LinearMetric, Metric, Rewards, Shape, reduced
+from goct.metrics.metric import Counts, Floats, LinearMetric, Metric, Rewards, Shape, reduced
 
 if TYPE_CHECKING:
     from goct.problem import Problem
@@ -68,10 +68,22 @@ class Combination(Metric):
         """Return the exact value for a confusion matrix of two classes."""
         return sum((metric.value(confusion) * w for w, metric in self.terms), Exact(0))
 
-    def approximate(self, tp: Floats, fp: Floats, fn: Floats, tn: Floats) -> Floats:
-        """Return the values for many confusion matrices with the same class sizes."""
+    def oriented(self, problem: Problem) -> Metric:
+        """Return the sum of the oriented metrics."""
+        return combine((weight, metric.oriented(problem)) for weight, metric in self.terms)
+
+    def approximate(
+        self, tp: Counts, fp: Counts, fn: Counts, tn: Counts, unit: Fraction = Fraction(1)
+    ) -> Floats:
+        """Return the values for many confusion matrices."""
         start = np.zeros(np.broadcast(tp, fp, fn, tn).shape)
-        return sum((float(w) * m.approximate(tp, fp, fn, tn) for w, m in self.terms), start)
+        parts = (float(w) * m.approximate(tp, fp, fn, tn, unit) for w, m in self.terms)
+        return sum(parts, start)
+
+    @property
+    def has_formula(self) -> bool:
+        """Whether all metrics have one."""
+        return all(metric.has_formula for _, metric in self.terms)
 
     def evaluate(self, tree: Tree, problem: Problem) -> Exact:
         """Return the exact value of a tree on a problem."""

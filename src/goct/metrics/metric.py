@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 Rational: TypeAlias = int | Fraction
 Floats: TypeAlias = NDArray[np.float64]
+Counts: TypeAlias = NDArray[np.int64]
 
 
 class Shape(Enum):
@@ -123,18 +125,40 @@ class Metric(ABC):
     def value(self, confusion: Confusion) -> Exact:
         """Return the exact value for a confusion matrix of two classes."""
 
-    def approximate(self, tp: Floats, fp: Floats, fn: Floats, tn: Floats) -> Floats:
+    def oriented(self, problem: Problem) -> Metric:
+        """Return the metric whose :meth:`value` is right for confusion matrices of a problem.
+
+        It differs only for metrics that know classes by their order.
+        """
+        return self
+
+    def approximate(
+        self, tp: Counts, fp: Counts, fn: Counts, tn: Counts, unit: Fraction = Fraction(1)
+    ) -> Floats:
         """Return the values for many confusion matrices at once, up to rounding errors.
 
-        Proofs use it only to tell apart what is far apart. Metrics with a
-        formula override it, for speed.
+        Proofs use it only to tell apart what is far apart: the error must be
+        tiny compared with the largest absolute value of the metric, or of a part
+        of it. This version is slow; metrics with a formula override it.
+
+        Parameters
+        ----------
+        tp, fp, fn, tn
+            Integer counts. All matrices have the same class sizes.
+        unit
+            The weight of a count.
         """
         cells = np.broadcast_arrays(tp, fp, fn, tn)
         values = [
-            float(self.value(Confusion(*(Fraction(float(entry)) for entry in entries))))
-            for entries in zip(*(cell.flat for cell in cells), strict=True)
+            float(self.value(Confusion(*(unit * entry for entry in entries))))
+            for entries in zip(*(cell.ravel().tolist() for cell in cells), strict=True)
         ]
         return np.array(values).reshape(cells[0].shape)
+
+    @property
+    def has_formula(self) -> bool:
+        """Whether :meth:`approximate` is fast."""
+        return type(self).approximate is not Metric.approximate
 
     def evaluate(self, tree: Tree, problem: Problem) -> Exact:
         """Return the exact value of a tree on a problem."""
@@ -262,16 +286,17 @@ class ClassRewardMetric(LinearMetric):
         total = sum(rewards[k][j] * matrix[k][j] for k in range(2) for j in range(2))
         return Exact(offset + total)
 
-    def approximate(self, tp: Floats, fp: Floats, fn: Floats, tn: Floats) -> Floats:
-        """Return the values for many confusion matrices with the same class sizes."""
-        tp, fp, fn, tn = np.broadcast_arrays(tp, fp, fn, tn)
-        if not tp.size:
-            return np.zeros(tp.shape)
-        n_pos, n_neg = (Fraction(float(n.flat[0])) for n in (tp + fn, tn + fp))
-        rewards, offset = self.class_rewards([n_neg, n_pos], 1)
-        (c_tn, c_fp), (c_fn, c_tp) = ((float(entry) for entry in row) for row in rewards)
-        values: Floats = float(offset) + c_tp * tp + c_fp * fp + c_fn * fn + c_tn * tn
-        return values
+    def approximate(
+        self, tp: Counts, fp: Counts, fn: Counts, tn: Counts, unit: Fraction = Fraction(1)
+    ) -> Floats:
+        """Return the values for many confusion matrices, rounded once."""
+        if not np.broadcast(tp, fp, fn, tn).size:
+            return np.zeros(np.broadcast(tp, fp, fn, tn).shape)
+        n_pos, n_neg = first(tp) + first(fn), first(tn) + first(fp)
+        rewards, offset = self.class_rewards([unit * n_neg, unit * n_pos], 1)
+        entries = [unit * rewards[k][j] for k, j in ((1, 1), (0, 1), (1, 0), (0, 0))]
+        scale, (constant, *factors) = integers([offset, *entries])
+        return exact_sum(constant, factors, (tp, fp, fn, tn)) / as_float(scale)
 
     def rewards(self, problem: Problem) -> Rewards:
         """Return the metric as integer rewards for the rows of a problem."""
@@ -310,18 +335,58 @@ class FractionalMetric(Metric):
         divisor = denominator(confusion.tp, confusion.tn)
         return Exact(numerator(confusion.tp, confusion.tn) / divisor if divisor else 0)
 
-    def approximate(self, tp: Floats, fp: Floats, fn: Floats, tn: Floats) -> Floats:
-        """Return the values for many confusion matrices with the same class sizes."""
-        tp, fp, fn, tn = np.broadcast_arrays(tp, fp, fn, tn)
-        if not tp.size:
-            return np.zeros(tp.shape)
-        sizes = (Fraction(float(n.flat[0])) for n in (tp + fn, tn + fp))
-        numerator, denominator = self.fraction(*sizes)
+    def approximate(
+        self, tp: Counts, fp: Counts, fn: Counts, tn: Counts, unit: Fraction = Fraction(1)
+    ) -> Floats:
+        """Return the values for many confusion matrices; only the quotient is rounded."""
+        if not np.broadcast(tp, fp, fn, tn).size:
+            return np.zeros(np.broadcast(tp, fp, fn, tn).shape)
+        n_pos, n_neg = first(tp) + first(fn), first(tn) + first(fp)
+        top, bottom = self.fraction(unit * n_pos, unit * n_neg)
+        forms = [(f.constant, unit * f.tp, unit * f.tn) for f in (top, bottom)]
+        _, factors = integers([Fraction(entry) for form in forms for entry in form])
+        divisor = math.gcd(*factors) or 1
+        factors = [factor // divisor for factor in factors]
+        numerator, denominator = (
+            exact_sum(constant, rest, (tp, tn)) for constant, *rest in (factors[:3], factors[3:])
+        )
+        return quotient(numerator, denominator)
 
-        def values(f: Affine) -> Floats:
-            return float(f.constant) + float(f.tp) * tp + float(f.tn) * tn
 
-        return quotient(values(numerator), values(denominator))
+def first(counts: Counts) -> int:
+    """Return the first of some counts."""
+    return int(np.asarray(counts).flat[0])
+
+
+def integers(fractions: Sequence[Fraction]) -> tuple[int, list[int]]:
+    """Return the least number that makes integers of all fractions, and these."""
+    scale = lcm(*(f.denominator for f in fractions))
+    return scale, [int(f * scale) for f in fractions]
+
+
+def exact_sum(constant: int, factors: Sequence[int], counts: Sequence[Counts]) -> Floats:
+    """Return ``constant + Σ factor · count`` for arrays of counts, computed in integers."""
+    largest = abs(constant) + sum(
+        abs(factor) * int(np.max(count)) for factor, count in zip(factors, counts, strict=True)
+    )
+    dtype: type = np.int64 if largest < 2**62 else object
+    total: NDArray[Any] = sum(
+        (
+            np.asarray(count).astype(dtype) * factor
+            for factor, count in zip(factors, counts, strict=True)
+            if factor
+        ),
+        np.zeros(np.broadcast(*counts).shape, dtype=dtype) + constant,
+    )
+    return np.asarray(total).astype(np.float64)
+
+
+def as_float(number: Fraction | int) -> float:
+    """Return a number as a float; the largest one if it is too large."""
+    try:
+        return float(number)
+    except OverflowError:
+        return math.inf
 
 
 def quotient(numerator: Floats, denominator: Floats) -> Floats:

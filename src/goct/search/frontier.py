@@ -141,7 +141,7 @@ class Frontier:
         Vertex or None
             None if no point meets the constraints.
         """
-        metric = get_metric(metric)
+        metric = get_metric(metric).oriented(self.problem)
         conditions = check_constraints(constraints, self.problem)
         for condition in conditions:
             if not isinstance(condition, MetricConstraint) or not condition.is_monotone:
@@ -212,15 +212,20 @@ def frontier(
         raise ValueError(
             f"the frontier needs two classes that occur; the labels are {list(problem.classes)}"
         )
+    if callback is not None and not callable(callback):
+        raise TypeError(f"callback must be callable, got {callback!r}")
     size = Size(
         check_count(max_depth, "max_depth"),
         None if max_splits is None else check_count(max_splits, "max_splits"),
     )
     oracle = LinearOracle(problem.X, n_jobs=n_jobs, memory_limit=memory_limit)
     search = _Enumeration(problem, size, oracle, Limits(time_limit), started, callback)
-    search.follow_hull()
-    if pareto:
-        search.look_inside()
+    try:
+        search.follow_hull()
+        if pareto:
+            search.look_inside()
+    except KeyboardInterrupt:  # outside the oracle, which stops by itself
+        search.limit = Limit.INTERRUPTED
     return Frontier(
         vertices=search.vertices(search.hull),
         pareto=search.vertices(sorted(search.hull + search.inside)) if pareto else None,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,8 +31,12 @@ class PlaneMaximiser:
     def __init__(self, run: Run) -> None:
         self.run = run
         self.plane = Plane(run)
-        constraints = tuple(c for c in run.constraints if isinstance(c, MetricConstraint))
-        self._steps = steps = Steps(self.plane, run.metric, constraints)
+        constraints = tuple(
+            replace(c, metric=c.metric.oriented(run.problem))
+            for c in run.constraints
+            if isinstance(c, MetricConstraint)
+        )
+        self._steps = steps = Steps(self.plane, self.plane.metric, constraints)
         self._monotone = MonotoneMaximiser(self.plane, steps)
         self._fractional: FractionalMaximiser | None = None
         if isinstance(run.metric, FractionalMetric) and not constraints:

@@ -95,8 +95,8 @@ class Plane(Points):
 
     Attributes
     ----------
-    run
-        The question.
+    run, metric
+        The question, and its metric of confusion matrices.
     top
         The largest value of a tree that is allowed, once it is known.
     """
@@ -105,8 +105,9 @@ class Plane(Points):
         super().__init__(run.problem)
         self.run = run
         run.labels = self.labels
+        self.metric = run.metric.oriented(run.problem)
         self.top: Exact | None = None
 
     def value(self, x: Coordinate, y: Coordinate) -> Exact:
         """Return the metric at a point, which need not be that of a tree."""
-        return self.run.metric.value(self.confusion(x, y))
+        return self.metric.value(self.confusion(x, y))

@@ -7,6 +7,7 @@ negatives there is a largest number y of false positives. This is a staircase.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import cached_property
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 
 from goct.constraints import MetricConstraint
 from goct.exact import Exact
-from goct.metrics import FractionalMetric, LinearMetric, Metric
+from goct.metrics import Combination, FractionalMetric, LinearMetric, Metric
 from goct.search.plane import Goal, Points
 
 MOST_STEPS = 1 << 14
@@ -27,8 +28,8 @@ MOST_STEPS = 1 << 14
 _Form: TypeAlias = tuple[Fraction, Fraction, Fraction]
 """Constant and coefficients of x and y of a linear function."""
 
-_MARGIN = 1e-9
-"""Floats that are closer than this, relative to their size, are compared exactly."""
+_MARGIN = 1e-10
+"""Floats that are closer than this, relative to the metric's size, are compared exactly."""
 _MOST_EXACT = 2000
 """So many times for one staircase; what is left is taken as worth looking at."""
 
@@ -49,11 +50,13 @@ class Steps:
         self.points = points
         self.metric = metric
         self.constraints = constraints
+        self._margins: dict[Metric, float] = {}
         n = points.n_pos
-        if n < MOST_STEPS:
+        most = MOST_STEPS if metric.has_formula else MOST_STEPS // 4
+        if n < most:
             self.low = self.high = np.arange(n + 1)
         else:
-            ends = np.linspace(0, n + 1, MOST_STEPS + 1).astype(np.int64)
+            ends = np.linspace(0, n + 1, most + 1).astype(np.int64)
             self.low, self.high = ends[:-1], ends[1:] - 1
 
     @cached_property
@@ -96,9 +99,10 @@ class Steps:
             return None
         values = self._approximate(self.metric, self.low[steps], y[steps])
         top = float(values.max())
-        close = steps[values >= top - 2 * _margin(top)]
+        margin = self._margin(self.metric)
+        close = steps[values >= top - 2 * margin]
         if len(close) > _MOST_EXACT // 20:
-            return Exact(Fraction(top + 2 * _margin(top)))
+            return Exact(Fraction(top + 2 * margin))
         return max(
             self.metric.value(self.points.confusion(int(self.low[i]), int(y[i]))) for i in close
         )
@@ -113,9 +117,8 @@ class Steps:
     def _approximate(
         self, metric: Metric, x: NDArray[np.int64], y: NDArray[np.int64]
     ) -> NDArray[np.float64]:
-        unit = np.float64(self.points.problem.weight_unit)
         p, n = self.points.n_pos, self.points.n_neg
-        return metric.approximate(unit * (p - x), unit * y, unit * x, unit * (n - y))
+        return metric.approximate(p - x, y, x, n - y, self.points.problem.weight_unit)
 
     def _largest(self, metric: Metric, goal: Goal) -> NDArray[np.int64]:
         """Return the largest y with a value of interest at the low end of each step, or -1."""
@@ -157,13 +160,20 @@ class Steps:
     def _by_bisection(self, metric: Metric, goal: Goal) -> NDArray[np.int64]:
         """Return the same for any monotone metric, from floats, exact where they are close."""
         assert goal.above is not None
+        if not metric.has_formula:
+            low = np.full(len(self.low), self.points.n_neg)
+            every_step = np.arange(len(low))
+            _Settler(low, lambda i, y: self._holds(metric, goal, i, y), near=False).settle(
+                every_step
+            )
+            return low
         target = float(goal.above)
-        least = target - _margin(target)
+        margin = max(self._margin(metric), _MARGIN * abs(target))
         low = np.full(len(self.low), -1)
         high = np.full(len(self.low), self.points.n_neg)
         while (low < high).any():
             middle = np.maximum((low + high + 1) // 2, 0)
-            holds = self._approximate(metric, self.low, middle) > least
+            holds = self._approximate(metric, self.low, middle) > target - margin
             searched = low < high
             low, high = (
                 np.where(searched & holds, middle, low),
@@ -172,9 +182,23 @@ class Steps:
         if self.low is not self.high:  # steps are no single numbers, so exactness is in vain
             return low
         values = self._approximate(metric, self.low, np.maximum(low, 0))
-        close = np.flatnonzero((low >= 0) & (np.abs(values - target) <= 2 * _margin(target)))
-        _Settler(low, lambda i, y: self._holds(metric, goal, i, y)).settle(close)
+        close = np.flatnonzero((low >= 0) & (np.abs(values - target) <= 2 * margin))
+        _Settler(low, lambda i, y: self._holds(metric, goal, i, y), near=True).settle(close)
         return low
+
+    def _margin(self, metric: Metric) -> float:
+        """Return how close floats may be to be compared exactly."""
+        if metric not in self._margins:
+            self._margins[metric] = _MARGIN * self._largest_part(metric)
+        return self._margins[metric]
+
+    def _largest_part(self, metric: Metric) -> float:
+        """Return the largest absolute value of a metric, or the sum of those of its parts."""
+        if isinstance(metric, Combination):
+            return sum(abs(float(w)) * self._largest_part(part) for w, part in metric.terms)
+        best = self.points.confusion(0, 0)
+        worst = self.points.confusion(self.points.n_pos, self.points.n_neg)
+        return max(abs(float(metric.value(c))) for c in (best, worst))
 
     def _holds(self, metric: Metric, goal: Goal, step: int, y: int) -> bool:
         return goal.admits(metric.value(self.points.confusion(int(self.low[step]), y)))
@@ -183,6 +207,8 @@ class Steps:
 def _as_quotient(metric: Metric, points: Points) -> tuple[_Form, _Form] | None:
     """Return numerator and denominator as functions of counts (x, y), if they are linear."""
     unit, p, n = points.problem.weight_unit, points.n_pos, points.n_neg
+    if not p or not n:
+        return None
     if isinstance(metric, LinearMetric):
         corner, right, up = (
             metric.value(points.confusion(x, y)).as_fraction() for x, y in ((0, 0), (p, 0), (0, n))
@@ -204,20 +230,28 @@ def _integers(fractions: Sequence[Fraction]) -> list[int]:
     return [int(f * scale) for f in fractions]
 
 
-def _margin(value: float) -> float:
-    return _MARGIN * max(1.0, abs(value))
-
-
 class _Settler:
     """Replaces entries that may be too large by the largest y for which `holds(step, y)`.
 
     The right entries never rise from one step to the next; so where two steps
     have the same, those between have it, too. After `_MOST_EXACT` questions
     entries stay as they are.
+
+    Parameters
+    ----------
+    y
+        The entries by step.
+    holds
+        The question; it holds up to the right entry and not beyond.
+    near
+        Whether entries are mostly right, or one too large.
     """
 
-    def __init__(self, y: NDArray[np.int64], holds: Callable[[int, int], bool]) -> None:
+    def __init__(
+        self, y: NDArray[np.int64], holds: Callable[[int, int], bool], *, near: bool
+    ) -> None:
         self._y = y
+        self._near = near
         self._holds = holds
         self._left = _MOST_EXACT
 
@@ -228,21 +262,21 @@ class _Settler:
             return
         y[steps[-1]] = self._largest(int(steps[-1]), -1)
         y[steps[0]] = self._largest(int(steps[0]), int(y[steps[-1]]))
-        stack = [(0, len(steps) - 1)]
-        while stack:
-            i, j = stack.pop()
+        spans = deque([(0, len(steps) - 1)])
+        while spans:
+            i, j = spans.popleft()
             between = slice(i + 1, j)
             y[steps[between]] = np.minimum(y[steps[between]], y[steps[i]])
             if j - i > 1 and y[steps[i]] > y[steps[j]]:
                 middle = (i + j) // 2
                 step = int(steps[middle])
                 y[step] = self._largest(step, int(y[steps[j]]))
-                stack += [(i, middle), (middle, j)]
+                spans += [(i, middle), (middle, j)]
 
     def _largest(self, step: int, low: int) -> int:
         """Return the right entry, which is at least `low`."""
         high = int(self._y[step])
-        nearest = 2  # the entry is mostly right, or one too large
+        nearest = 2 if self._near else 0
         while low < high and self._left > 0:
             guess = high if nearest else (low + high + 1) // 2
             nearest = max(nearest - 1, 0)
