@@ -38,6 +38,7 @@ from goct.mip.attainable import has_value_between
 from goct.mip.backends.base import MipResult
 from tests.mip.test_formulations import skip_if_missing
 from tests.reference import achievable, best
+from tests.test_solve import check_stopped
 
 PENALTIES = [Fraction(0), Fraction(1, 50)]
 MARKEDNESS = RationalMetric(
@@ -119,14 +120,60 @@ def test_formulations_and_backends(formulation, backend, metric) -> None:
     ask(metric, 21, penalty, formulation=formulation, backend=backend)
 
 
-@pytest.mark.parametrize("metric", [F1(), MCC(), CohenKappa(), GMean()], ids=lambda m: m.name)
+HULL = [F1(), Precision(), CohenKappa(), MCC(), FowlkesMallows(), 2 * Jaccard()]
+
+
+@pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("penalty", PENALTIES, ids=str)
-def test_constraints(metric, penalty) -> None:
+@pytest.mark.parametrize("metric", HULL, ids=lambda m: m.name)
+def test_parametric(metric, penalty, seed) -> None:
+    ask(metric, seed + 30, penalty, method="parametric")
+
+
+def test_parametric_refuses_what_may_lie_inside_the_hull() -> None:
+    X, y = arrays(0)
+    with pytest.raises(ValueError, match="'gmean' is monotone: its best tree may lie inside"):
+        solve(Problem.from_arrays(X, y), "gmean", 2, engine="mip", method="parametric")
+
+
+def test_linear_models_finish_proofs_that_tolerances_leave_open() -> None:
+    """With many samples, there are values within any tolerance."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (5000, 4))
+    y = ((X[:, 0] & X[:, 1]) ^ (rng.random(5000) < 0.3)).astype(int)
+    problem = Problem.from_arrays(X, y)
+    for metric in ("f1", "mcc"):
+        solution = solve(problem, metric, 2, engine="mip")
+        assert solution.status is Status.OPTIMAL
+        assert solution.stats["questions"] >= 1
+        assert solution.objective == solve(problem, metric, 2, engine="search").objective
+    solution = solve(problem, "gmean", 2, engine="mip")
+    assert solution.status is Status.FEASIBLE
+    assert 0 < float(solution.gap) < 1e-5
+
+
+@pytest.mark.parametrize("method", ["direct", "parametric"])
+def test_limits(method) -> None:
+    rng = np.random.default_rng(1)
+    problem = Problem.from_arrays(rng.integers(0, 2, (150, 14)), rng.integers(0, 2, 150))
+    for metric in ("f1", "mcc"):
+        options = {"engine": "mip", "method": method}
+        check_stopped(solve(problem, metric, 3, time_limit=0.7, **options), Limit.TIME)
+        stopped = solve(problem, metric, 3, callback=lambda _: True, **options)
+        check_stopped(stopped, Limit.INTERRUPTED)
+
+
+@pytest.mark.parametrize("metric", [F1(), MCC(), CohenKappa(), GMean()], ids=lambda m: m.name)
+@pytest.mark.parametrize("method", ["direct", "parametric"])
+@pytest.mark.parametrize("penalty", PENALTIES, ids=str)
+def test_constraints(metric, method, penalty) -> None:
+    if method == "parametric" and metric.name == "gmean":
+        pytest.skip("it is monotone only")
     for seed in (3, 4):
         X, y = arrays(seed)
         problem = Problem.from_arrays(X, y)
         P, N = int(y.sum()), int((1 - y).sum())
-        options = {"split_penalty": penalty, "engine": "mip"}
+        options = {"split_penalty": penalty, "engine": "mip", "method": method}
         for conditions, allowed in [
             ([Recall() >= 0.6], lambda tp, _tn, P=P: Fraction(tp, P) >= Fraction(3, 5)),
             ([FalsePositives() >= 3], lambda _tp, tn, N=N: N - tn >= 3),
@@ -148,7 +195,12 @@ def test_values_below_zero_are_found_where_constraints_leave_no_others() -> None
         if P <= 10 * tp <= 4 * P and N <= 10 * tn <= 6 * N
     }
     for metric in (MCC(), CohenKappa()):
-        solution = solve(problem, metric, 1, constraints=conditions, engine="mip")
+        options = {"constraints": conditions, "engine": "mip"}
+        solution = solve(problem, metric, 1, **options)
+        assert (
+            solution.objective
+            == solve(problem, metric, 1, method="parametric", **options).objective
+        )
         values = [metric.value(Confusion(tp, N - tn, P - tp, tn)) for tp, tn in points]
         assert solution.status is (Status.OPTIMAL if values else Status.INFEASIBLE)
         if values:

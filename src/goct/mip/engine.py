@@ -20,6 +20,7 @@ from goct.mip.backends.highs import Highs
 from goct.mip.backends.scip import Scip
 from goct.mip.formulations import FORMULATIONS, Formulation, Separation
 from goct.mip.nonlinear import NonlinearQuestion
+from goct.mip.parametric import Parametric, refusal
 from goct.mip.question import LinearQuestion, Question
 from goct.mip.side import SideConstraints
 from goct.problem import Problem
@@ -27,6 +28,7 @@ from goct.solution import Callback, Limit, Limits, Solution
 from goct.tree import Tree
 
 BACKENDS: dict[str, Backend] = {"scip": Scip(), "gurobi": Gurobi(), "highs": Highs()}
+METHODS = ("direct", "parametric")
 
 
 def solve_mip(
@@ -43,6 +45,7 @@ def solve_mip(
     callback: Callback | None,
     formulation: str = "benders-pair-cut",
     backend: str = "scip",
+    method: str = "direct",
     cuts: Mapping[str, bool] | None = None,
     max_rounds: int = 1,
     min_violation: float = 0.01,
@@ -71,6 +74,11 @@ def solve_mip(
         paper, or "benders-pair-cut".
     backend
         The solver: "scip", "gurobi" or "highs".
+    method
+        How nonlinear metrics are maximised: "direct", by one model that states
+        the metric (:mod:`goct.mip.nonlinear`), or "parametric", by linear
+        models (:mod:`goct.mip.parametric`), for metrics that are fractional or
+        quasiconvex.
     cuts
         Switches families of cuts on or off, see
         :data:`goct.mip.formulations.CUTS`.
@@ -102,6 +110,12 @@ def solve_mip(
     multiple after adding a tolerance. A solution is called optimal only if
     that reaches the objective, which is computed exactly from the tree.
     Constraints are checked on the tree in the same way.
+
+    The values of nonlinear metrics are no such multiples. There, a solution is
+    called optimal if no pair (TP, TN), achieved or not, has a value above the
+    tree and up to the solver's bound plus a tolerance. If some have, and the
+    metric is fractional or quasiconvex, linear models finish the proof;
+    otherwise a gap of about 1e-6 remains.
     """
     started = time.perf_counter()
     form = FORMULATIONS[check_choice(formulation, "formulation", tuple(FORMULATIONS))]
@@ -119,13 +133,9 @@ def solve_mip(
         raise ValueError(f"gap must not be negative, got {gap}")
     needs_separation = not form.is_compact or bool(families - {"static_conflicts", "redundancy"})
     _check_backend(backend, solver, formulation, needs_separation, threads)
+    check_choice(method, "method", METHODS)
     side = SideConstraints.read(constraints, problem)
-    question: Question
-    if isinstance(metric, LinearMetric):
-        question = LinearQuestion(problem, metric, split_penalty, start, side)
-    else:
-        most = 2**max_depth - 1 if max_splits is None else min(max_splits, 2**max_depth - 1)
-        question = NonlinearQuestion(problem, metric, split_penalty, start, side, most)
+    most = 2**max_depth - 1 if max_splits is None else min(max_splits, 2**max_depth - 1)
     asker = Asker(
         form,
         solver,
@@ -136,10 +146,43 @@ def solve_mip(
         heuristic=heuristic,
         settings=Settings(seed=random_state, threads=threads, max_rounds=max_rounds, log=log),
     )
-    result = asker.ask(
-        question, max_splits=max_splits, gap=allowed_gap, limits=limits, callback=callback
-    )
-    best, bound = question.judge(result, solver.name)
+
+    def finish(start: Tree | None) -> Parametric:
+        parametric = Parametric(
+            problem,
+            metric,
+            split_penalty,
+            start,
+            side,
+            ask=asker.ask,
+            solver=solver.name,
+            limits=limits.after(time.perf_counter() - started),
+            callback=callback,
+        )
+        parametric.maximise(most, max_splits)
+        return parametric
+
+    stats: dict[str, Any] = {"method": method}
+    if method == "parametric" and not isinstance(metric, LinearMetric):
+        run = finish(start)
+        best, bound, limit = run.best, run.bound, run.limit
+        stats |= {"questions": run.questions, "nodes": run.nodes}
+    else:
+        question: Question
+        if isinstance(metric, LinearMetric):
+            question, stats = LinearQuestion(problem, metric, split_penalty, start, side), {}
+        else:
+            question = NonlinearQuestion(problem, metric, split_penalty, start, side, most)
+        result = asker.ask(
+            question, max_splits=max_splits, gap=allowed_gap, limits=limits, callback=callback
+        )
+        best, bound = question.judge(result, solver.name)
+        limit, stats = result.limit, stats | result.stats
+        is_open = best is not None and limit is Limit.NONE and question.objective(best) < bound
+        if is_open and not allowed_gap and refusal(metric) is None:
+            run = finish(best)
+            best, bound, limit = run.best, min(bound, run.bound), run.limit
+            stats |= {"questions": run.questions}
     return Solution.of_tree(
         best,
         bound,
@@ -149,12 +192,12 @@ def solve_mip(
         max_depth=max_depth,
         max_splits=max_splits,
         constraints=constraints,
-        limit=result.limit,
+        limit=limit,
         stats={
             "engine": "mip",
             "formulation": formulation,
             "backend": backend,
-            **result.stats,
+            **stats,
             "time": time.perf_counter() - started,
         },
     )

@@ -318,10 +318,8 @@ class NonlinearQuestion(Question):
         return RatioHeuristic(self.model, self._check, max_splits)
 
     def start_point(self) -> Point | None:
-        """Return None: constant trees are no solutions of the model."""
-        if self.start is None or self.model is None or self.start.splits == 0:
-            return None
-        return self.model.encode(self.start)
+        """Return the start as a solution of the model; constant trees are none."""
+        return None if self.start is None or not self.start.splits else super().start_point()
 
     # ------------------------------------------------------------------ the answer
 

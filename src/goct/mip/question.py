@@ -29,7 +29,7 @@ from goct.mip.side import ForbiddenTrees, SideConstraints
 from goct.mip.tree_model import TreeModel
 from goct.problem import Problem
 from goct.solution import Callback, Limit, Progress
-from goct.tree import Tree
+from goct.tree import Leaf, Split, Tree
 
 # SCIP compares objective values with a relative tolerance of 1e-9. That it lets rows be violated by
 # 1e-6 makes its bounds too large rather than too small: it may cost a proof, never correctness.
@@ -118,9 +118,17 @@ class Question(ABC):
         return self.is_allowed if self.side.constraints else None
 
     def start_point(self) -> Point | None:
-        """Return the start as a solution of the model."""
+        """Return the start as a solution of the model; None if it is none."""
         assert self.model is not None
-        return None if self.start is None else self.model.encode(self.start)
+        if self.start is None:
+            return None
+        position = {int(j): k for k, j in enumerate(self.side.columns)}
+        heap = self.start.heap()
+        features = {n: node.feature for n, node in heap.items() if isinstance(node, Split)}
+        labels = {n: node.label for n, node in heap.items() if isinstance(node, Leaf)}
+        if not position.keys() >= set(features.values()):
+            return None
+        return self.model.encode_heap({n: position[f] for n, f in features.items()}, labels)
 
     def is_allowed(self, features: Mapping[int, int], labels: Mapping[int, int]) -> bool:
         """Say whether a tree meets the constraints, given by its nodes under heap numbers."""
