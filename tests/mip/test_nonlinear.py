@@ -33,9 +33,12 @@ from goct.metrics import (
     SmoothedDOR,
     Specificity,
 )
-from goct.mip import BACKENDS
+from goct.mip import BACKENDS, FORMULATIONS
 from goct.mip.attainable import has_value_between
-from goct.mip.backends.base import MipResult
+from goct.mip.backends.base import MipResult, Settings
+from goct.mip.formulations import Separation
+from goct.mip.nonlinear import NonlinearQuestion
+from goct.mip.side import SideConstraints
 from tests.mip.test_formulations import skip_if_missing
 from tests.reference import achievable, best
 from tests.test_solve import check_stopped
@@ -120,6 +123,106 @@ def test_formulations_and_backends(formulation, backend, metric) -> None:
     ask(metric, 21, penalty, formulation=formulation, backend=backend)
 
 
+def small_arrays(seed: int) -> tuple[np.ndarray, np.ndarray]:
+    X, y = arrays(seed)
+    return X[:10, :2], y[:10]
+
+
+@pytest.mark.parametrize("backend", ["scip", "gurobi"])
+@pytest.mark.parametrize("metric", [*SINGLE, SUMS[0], SUMS[2]], ids=lambda m: m.name)
+def test_miqp(metric, backend) -> None:
+    skip_if_missing(backend)
+    X, y = small_arrays(12)
+    options = {"engine": "mip", "backend": backend, "linearization": "none"}
+    for penalty in PENALTIES[: 2 if metric in SINGLE[:2] else 1]:
+        solution = solve(Problem.from_arrays(X, y), metric, 2, split_penalty=penalty, **options)
+        check(solution, X, y, 2)
+
+
+def test_miqp_needs_a_solver_for_products() -> None:
+    skip_if_missing("highs")
+    options = {"backend": "highs", "formulation": "wflow", "linearization": "none"}
+    with pytest.raises(ValueError, match="needs products of variables, which the backend 'highs'"):
+        solve(Problem.from_arrays(*arrays(0)), "f1", 1, engine="mip", **options)
+
+
+PAPER = [F1(), Precision(), Jaccard(), CohenKappa(), MCC(), GMean(), FowlkesMallows()]
+
+
+@pytest.mark.parametrize("penalty", PENALTIES, ids=str)
+@pytest.mark.parametrize("metric", [*PAPER, BoundedDOR(20), SUMS[0]], ids=lambda m: m.name)
+def test_paper(metric, penalty) -> None:
+    ask(metric, 41, penalty, linearization="paper")
+
+
+def test_paper_states_products_of_two_counts_only() -> None:
+    cubic = RationalMetric(lambda tp, fp, _fn, tn: (tp**3, 1 + (tp + fp + tn) ** 3))
+    with pytest.raises(ValueError, match="products of two counts only"):
+        ask(cubic, 0, Fraction(0), linearization="paper")
+    ask(cubic, 0, Fraction(0))
+
+
+def test_sizes() -> None:
+    """The paper's count of variables and rows for MCC, and what the compact form needs."""
+    X, y = arrays(40)
+    n, P = len(y), int(y.sum())
+    problem = Problem.from_arrays(X, y)
+    sizes = {}
+    for linearization in ("paper", "compact"):
+        options = {"engine": "mip", "linearization": linearization, "node_limit": 1}
+        stats = solve(problem, "mcc", 2, **options).stats
+        sizes[linearization] = {k: stats[f"metric_{k}"] for k in ("binaries", "rows", "variables")}
+    L, T = (n - 1).bit_length(), (P * (n - P) - 1).bit_length()
+    expected = 2 * (L + 1) + (L + 1) ** 2 + (T + 1) + (T + 1) ** 2
+    assert sizes["paper"]["binaries"] == expected
+    assert sizes["compact"]["variables"] < sizes["paper"]["variables"] / 3
+    assert sizes["compact"]["rows"] < sizes["paper"]["rows"] / 3
+
+
+def test_erratum_the_printed_f1_row_counts_the_negatives_twice() -> None:
+    """It maximises 2 TP / (n+ + n- + U) instead of 2 TP / (n+ + U)."""
+    printed = RationalMetric(
+        lambda tp, fp, fn, tn: (2 * tp, (tp + fn) + (tn + fp) + (tp + fp)), shape=Shape.MONOTONE
+    )
+    worse = 0
+    for seed in range(8):
+        X, y = arrays(2 * seed)
+        problem = Problem.from_arrays(X, y)
+        tree = solve(problem, printed, 2, engine="mip").tree
+        worse += F1().evaluate(tree, problem) < solve(problem, F1(), 2).value
+    assert worse >= 3
+
+
+def test_erratum_the_printed_mcc_model_is_unbounded_by_its_row_at_constant_trees() -> None:
+    X, y = arrays(40)
+    problem = Problem.from_arrays(X, y)
+    start = solve(problem, "mcc", 0).tree
+    side = SideConstraints.read((), problem)
+    question = NonlinearQuestion(problem, MCC(), Fraction(0), start, side, 3, "paper")
+    form = FORMULATIONS["wflow"]
+    tree = form.build(
+        question.instances(is_merged=True),
+        2,
+        split_cost=0.0,
+        max_splits=None,
+        integer_flow=False,
+        cuts=form.cuts,
+        separation=Separation(),
+    )
+    scip = BACKENDS["scip"]
+    question.attach(tree, scip, is_compact=True)
+    repaired = scip.run(tree.model, Settings())
+    tree.model.rows = [rows for rows in tree.model.rows if rows.name != "both_predicted"]
+    printed = scip.run(tree.model, Settings())
+    assert printed.bound == pytest.approx(1)
+    assert question.tree(printed.x).splits == 0
+    assert MCC().evaluate(question.tree(printed.x), problem) == 0
+    assert repaired.bound < 0.99
+    assert float(MCC().evaluate(question.tree(repaired.x), problem)) ** 2 == pytest.approx(
+        repaired.bound, abs=1e-5
+    )
+
+
 HULL = [F1(), Precision(), CohenKappa(), MCC(), FowlkesMallows(), 2 * Jaccard()]
 
 
@@ -142,12 +245,11 @@ def test_linear_models_finish_proofs_that_tolerances_leave_open() -> None:
     X = rng.integers(0, 2, (5000, 4))
     y = ((X[:, 0] & X[:, 1]) ^ (rng.random(5000) < 0.3)).astype(int)
     problem = Problem.from_arrays(X, y)
-    for metric in ("f1", "mcc"):
-        solution = solve(problem, metric, 2, engine="mip")
-        assert solution.status is Status.OPTIMAL
-        assert solution.stats["questions"] >= 1
-        assert solution.objective == solve(problem, metric, 2, engine="search").objective
-    solution = solve(problem, "gmean", 2, engine="mip")
+    solution = solve(problem, "f1", 2, engine="mip")
+    assert solution.status is Status.OPTIMAL
+    assert solution.stats["questions"] >= 1
+    assert solution.objective == solve(problem, "f1", 2, engine="search").objective
+    solution = solve(problem, "gmean", 1, engine="mip")
     assert solution.status is Status.FEASIBLE
     assert 0 < float(solution.gap) < 1e-5
 

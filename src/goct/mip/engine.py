@@ -29,6 +29,7 @@ from goct.tree import Tree
 
 BACKENDS: dict[str, Backend] = {"scip": Scip(), "gurobi": Gurobi(), "highs": Highs()}
 METHODS = ("direct", "parametric")
+LINEARIZATIONS = ("compact", "paper", "none")
 
 
 def solve_mip(
@@ -46,6 +47,7 @@ def solve_mip(
     formulation: str = "benders-pair-cut",
     backend: str = "scip",
     method: str = "direct",
+    linearization: str = "compact",
     cuts: Mapping[str, bool] | None = None,
     max_rounds: int = 1,
     min_violation: float = 0.01,
@@ -79,6 +81,11 @@ def solve_mip(
         the metric (:mod:`goct.mip.nonlinear`), or "parametric", by linear
         models (:mod:`goct.mip.parametric`), for metrics that are fractional or
         quasiconvex.
+    linearization
+        How that one model states products: "compact", in bits
+        (:mod:`goct.mip.products`), "paper", in bits as the paper does
+        (:mod:`goct.mip.paper`), or "none", as they are, which makes it a
+        MIQCP; HiGHS does not solve these.
     cuts
         Switches families of cuts on or off, see
         :data:`goct.mip.formulations.CUTS`.
@@ -132,8 +139,19 @@ def solve_mip(
     if allowed_gap < 0:
         raise ValueError(f"gap must not be negative, got {gap}")
     needs_separation = not form.is_compact or bool(families - {"static_conflicts", "redundancy"})
-    _check_backend(backend, solver, formulation, needs_separation, threads)
+    is_miqp = (
+        linearization == "none" and method == "direct" and not isinstance(metric, LinearMetric)
+    )
+    wanted = []
+    if needs_separation:
+        wanted.append((Ability.SEPARATION, f"the formulation {formulation!r} and its cuts need"))
+    if threads > 1:
+        wanted.append((Ability.THREADS, f"threads={threads} needs"))
+    if is_miqp:
+        wanted.append((Ability.PRODUCTS, "linearization='none' needs"))
+    _check_backend(backend, solver, wanted)
     check_choice(method, "method", METHODS)
+    check_choice(linearization, "linearization", LINEARIZATIONS)
     side = SideConstraints.read(constraints, problem)
     most = 2**max_depth - 1 if max_splits is None else min(max_splits, 2**max_depth - 1)
     asker = Asker(
@@ -172,7 +190,10 @@ def solve_mip(
         if isinstance(metric, LinearMetric):
             question, stats = LinearQuestion(problem, metric, split_penalty, start, side), {}
         else:
-            question = NonlinearQuestion(problem, metric, split_penalty, start, side, most)
+            question = NonlinearQuestion(
+                problem, metric, split_penalty, start, side, most, linearization
+            )
+            stats["linearization"] = linearization
         result = asker.ask(
             question, max_splits=max_splits, gap=allowed_gap, limits=limits, callback=callback
         )
@@ -269,18 +290,11 @@ class Asker:
         return replace(result, stats=size | question.stats | result.stats)
 
 
-def _check_backend(
-    name: str, solver: Backend, formulation: str, needs_separation: bool, threads: int
-) -> None:
+def _check_backend(name: str, solver: Backend, wanted: list[tuple[Ability, str]]) -> None:
     if not solver.is_available:
         raise ImportError(
             f"the backend {name!r} needs {solver.module}: pip install 'goct[{solver.extra}]'"
         )
-    wanted = []
-    if needs_separation:
-        wanted.append((Ability.SEPARATION, f"the formulation {formulation!r} and its cuts need"))
-    if threads > 1:
-        wanted.append((Ability.THREADS, f"threads={threads} needs"))
     for ability, reason in wanted:
         if ability not in solver.abilities:
             able = [repr(key) for key, other in BACKENDS.items() if ability in other.abilities]

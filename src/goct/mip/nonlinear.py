@@ -18,7 +18,6 @@ from fractions import Fraction
 from math import isqrt, sqrt
 
 import numpy as np
-from numpy.typing import NDArray
 
 from goct.exact import Exact
 from goct.lattice import Lattice
@@ -29,7 +28,8 @@ from goct.mip.backends.base import Ability, Backend, MipResult
 from goct.mip.heuristic import RoundingHeuristic
 from goct.mip.instances import Instances
 from goct.mip.model import Heuristic, Point, Rows, Separator, Term
-from goct.mip.products import Integer, Linear, Products, needed_bits
+from goct.mip.paper import PaperExpansion
+from goct.mip.products import Bilinear, Integer, Linear, Products, needed_bits
 from goct.mip.question import Question, instances_of
 from goct.mip.quotients import Quotient, parts_of
 from goct.mip.side import SideConstraints
@@ -86,6 +86,8 @@ class NonlinearQuestion(Question):
         As for :class:`goct.mip.question.Question`.
     most_splits
         The largest number of splits of a tree.
+    linearization
+        How products are stated: "compact" and "paper" in bits, "none" as they are.
     """
 
     def __init__(
@@ -96,9 +98,11 @@ class NonlinearQuestion(Question):
         start: Tree | None,
         side: SideConstraints,
         most_splits: int,
+        linearization: str = "compact",
     ) -> None:
         super().__init__(problem, metric, split_penalty, start, side)
         self.most_splits = most_splits
+        self.linearization = linearization
         if problem.n_classes != 2 or problem.positive is None:
             raise ValueError(f"the MIP engine maximises {metric.name!r} for two classes only")
         sizes = problem.counts.sum(axis=0)
@@ -118,7 +122,8 @@ class NonlinearQuestion(Question):
         self._is_odds = False
         if self.is_alone:
             quotient = self._quotients[0][1]
-            self._is_odds = quotient.upper > _LARGE_ODDS and quotient.lower == 0
+            is_large = quotient.upper > _LARGE_ODDS and quotient.lower == 0
+            self._is_odds = is_large and linearization != "paper"
             if self._is_odds:
                 self._quotients = [(Fraction(1), _odds(quotient))]
             elif quotient.is_root:
@@ -175,7 +180,8 @@ class NonlinearQuestion(Question):
         super().attach(tree, solver, is_compact=is_compact)
         model, data = tree.model, tree.instances
         self.stated = []
-        self.products = products = Products(model)
+        as_products = Bilinear if self.linearization == "none" else Products
+        self.products = products = as_products(model)
         tree.completions.append(products.complete)
         model.objective[:] = 0.0
         model.objective[tree.b] = -self.split_cost
@@ -188,7 +194,8 @@ class NonlinearQuestion(Question):
         for number, (weight, quotient) in enumerate(self._quotients):
             self._state(f"q{number}", weight, quotient, tp, tn)
         if Ability.SEPARATION in solver.abilities:
-            model.separators.append(ExactValues(self.stated))
+            if self.linearization == "compact":
+                model.separators.append(ExactValues(self.stated))
             if any(stated.t is not None for stated in self.stated):
                 model.separators.append(Tangents(self.stated))
 
@@ -217,30 +224,13 @@ class NonlinearQuestion(Question):
     def _state(
         self, name: str, weight: Fraction, quotient: Quotient, tp: Integer, tn: Integer
     ) -> None:
-        """Add a quotient to the model, in the basis that needs the fewest products."""
+        """Add a quotient to the model."""
         products = self.products
         assert products is not None
-        u = Integer(
-            tp.expression + tn.expression * -1 + Linear(Fraction(self.n_neg)),
-            self.n_pos + self.n_neg,
-        )
-        x, y, n = Polynomial({(1, 0): 1}), Polynomial({(0, 1): 1}), self.n_neg
-        bases = [((tp, tn), x, y), ((tp, u), x, n + x - y), ((u, tn), x - n + y, y)]
-        size = _size(quotient)
-
-        def cost(basis: tuple[tuple[Integer, Integer], Polynomial, Polynomial]) -> int:
-            return sum(_bits_and_products(_in_basis(quotient, basis[1], basis[2]), basis[0]))
-
-        numbers, of_tp, of_tn = min(bases, key=cost)
-        original, quotient = quotient, _in_basis(quotient, of_tp, of_tn)
-        lengths = (numbers[0].upper.bit_length(), numbers[1].upper.bit_length())
-        top = needed_bits(quotient.numerator, lengths, alone=True)
-        bottom = needed_bits(quotient.denominator, lengths, alone=False)
-        a, b = (
-            products.expand(f"{name}_{'xy'[v]}", number) if top[v] + bottom[v] else number
-            for v, number in enumerate(numbers)
-        )
-        numbers = (a, b)
+        original, size = quotient, _size(quotient)
+        numbers = (tp, tn)
+        if self.linearization != "paper":
+            quotient, numbers = self._expand(name, quotient, tp, tn)
 
         def value(point: Point) -> Fraction:
             return _value(original, *(round(i.expression.value(point)) for i in (tp, tn)))
@@ -250,8 +240,15 @@ class NonlinearQuestion(Question):
             f"{name}", float(span[0]), float(span[1]), lambda point: float(value(point) / size)
         )
         q = Linear.of(column, np.ones(1))
-        left = products.polynomial(f"{name}_d", quotient.denominator * size, numbers, q, span)
-        right = products.polynomial(f"{name}_n", quotient.numerator, numbers)
+        if self.linearization == "paper":
+            if quotient.sign is not None and not self._skips_negative:
+                raise ValueError("linearization='paper' finds no roots below zero; use 'compact'")
+            paper = PaperExpansion(products, tp, tn)
+            left = paper.state(f"{name}_d", quotient.denominator * size, q, span)
+            right = paper.state(f"{name}_n", quotient.numerator)
+        else:
+            left = products.polynomial(f"{name}_d", quotient.denominator * size, numbers, q, span)
+            right = products.polynomial(f"{name}_n", quotient.numerator, numbers)
         products.row(f"{name}_quotient", left + right * -1, upper=0)
         earning, t = int(column[0]), None
         if quotient.is_root and not self.is_alone:
@@ -264,6 +261,33 @@ class NonlinearQuestion(Question):
                 t = earning = self._add_root(name, quotient, original, numbers, q, (tp, tn))
         products.model.objective[earning] += float(weight * (size if t is None else 1)) / self.scale
         self.stated.append(Stated(quotient, numbers, int(column[0]), size, t))
+
+    def _expand(
+        self, name: str, quotient: Quotient, tp: Integer, tn: Integer
+    ) -> tuple[Quotient, tuple[Integer, Integer]]:
+        """Choose two of TP, TN and U that need the fewest products, and give them bits."""
+        products = self.products
+        assert products is not None
+        u = Integer(
+            tp.expression + tn.expression * -1 + Linear(Fraction(self.n_neg)),
+            self.n_pos + self.n_neg,
+        )
+        x, y, n = Polynomial({(1, 0): 1}), Polynomial({(0, 1): 1}), self.n_neg
+        bases = [((tp, tn), x, y), ((tp, u), x, n + x - y), ((u, tn), x - n + y, y)]
+
+        def cost(basis: tuple[tuple[Integer, Integer], Polynomial, Polynomial]) -> int:
+            return sum(_bits_and_products(_in_basis(quotient, basis[1], basis[2]), basis[0]))
+
+        numbers, of_tp, of_tn = min(bases, key=cost)
+        stated = _in_basis(quotient, of_tp, of_tn)
+        lengths = (numbers[0].upper.bit_length(), numbers[1].upper.bit_length())
+        top = needed_bits(stated.numerator, lengths, alone=True)
+        bottom = needed_bits(stated.denominator, lengths, alone=False)
+        a, b = (
+            products.expand(f"{name}_{'xy'[v]}", number) if top[v] + bottom[v] else number
+            for v, number in enumerate(numbers)
+        )
+        return stated, (a, b)
 
     def _add_root(
         self,
@@ -559,10 +583,10 @@ def _in_basis(quotient: Quotient, tp: Polynomial, tn: Polynomial) -> Quotient:
     )
 
 
-def _bits_and_products(quotient: Quotient, numbers: tuple[Integer, Integer]) -> NDArray[np.int64]:
+def _bits_and_products(quotient: Quotient, numbers: tuple[Integer, Integer]) -> list[int]:
     """Return the number of products and bits that a quotient needs in a basis."""
     lengths = (numbers[0].upper.bit_length(), numbers[1].upper.bit_length())
     top = needed_bits(quotient.numerator, lengths, alone=True)
     bottom = needed_bits(quotient.denominator, lengths, alone=False)
     used = [length for v, length in enumerate(lengths) if top[v] + bottom[v]]
-    return np.array([sum(top), sum(bottom), sum(used)])
+    return [*top, *bottom, *used]

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from goct.metrics.polynomial import Polynomial
-from goct.mip.model import MipModel, Point, Term
+from goct.mip.model import MipModel, Point, Product, Term
 
 LARGEST_COEFFICIENT = 1e5
 """Rows are scaled so that their largest coefficient is this.
@@ -148,9 +148,9 @@ class Products:
         )
         self.size["rows"] += 1
 
-    def expand(self, name: str, number: Integer) -> Integer:
+    def expand(self, name: str, number: Integer, length: int | None = None) -> Integer:
         """Give an integer its bits: ``Σ_k 2^k · bit[k] = number``, as few as its bound allows."""
-        length = number.upper.bit_length()
+        length = number.upper.bit_length() if length is None else length
         bits = self.model.add_variables(name, (length,), integer=True)
         powers = np.exp2(np.arange(length))
 
@@ -165,8 +165,29 @@ class Products:
         self.row(f"{name}_sum", whole + number.expression * -1, lower=0, upper=0, rescale=False)
         return Integer(whole, number.upper, bits)
 
-    def bit_times(self, name: str, bits: NDArray[np.intp], factor: Linear, span: Range) -> Linear:
-        """Return ``Σ_k 2^k · bit[k] · factor``, the factor being within a range.
+    def named(self, name: str, expression: Linear, span: Range) -> Linear:
+        """Return a variable that is equal to an expression."""
+        column = self.variable(name, float(span[0]), float(span[1]), expression.value)
+        variable = Linear.of(column, np.ones(1))
+        self.row(name, expression + variable * -1, lower=0, upper=0, rescale=False)
+        return variable
+
+    def times(self, name: str, number: Integer, factor: Linear, span: Range) -> Linear:
+        """Return an integer times an expression within a range."""
+        assert number.bits is not None
+        return self.bit_times(name, number.bits, factor, span)
+
+    def bit_times(
+        self,
+        name: str,
+        bits: NDArray[np.intp],
+        factor: Linear,
+        span: Range,
+        weights: Values | None = None,
+    ) -> Linear:
+        """Return ``Σ_k weight[k] · bit[k] · factor``, the factor being within a range.
+
+        Without weights, they are ``2^k``.
 
         Each product ``z = bit · e`` of a bit and ``low <= e <= high`` has the
         rows ``low · bit <= z <= high · bit`` and
@@ -181,11 +202,7 @@ class Products:
         length = len(bits)
         small = factor * (1 / size)
         if sum(len(columns) for columns, _, _ in small.terms) > 1:  # a name keeps the rows short
-            value = small.value
-            column = self.variable(f"{name}_factor", float(low), float(high), value)
-            named = Linear.of(column, np.ones(1))
-            self.row(f"{name}_factor", small + named * -1, lower=0, upper=0, rescale=False)
-            small = named
+            small = self.named(f"{name}_factor", small, (low, high))
         columns = self.model.add_variables(
             name, (length,), lower=min(float(low), 0.0), upper=max(float(high), 0.0), integer=False
         )
@@ -203,15 +220,23 @@ class Products:
         add(f"{name}_rest_least", length, [*rest, (k, bits, a)], lower=a - shift)
         self.size["variables"] += length
         self.size["rows"] += 4 * length
-        return Linear.of(columns, np.exp2(k)) * size
+        return Linear.of(columns, np.exp2(k) if weights is None else weights) * size
 
     def both(
-        self, name: str, first: NDArray[np.intp], second: NDArray[np.intp]
+        self,
+        name: str,
+        first: NDArray[np.intp],
+        second: NDArray[np.intp],
+        *,
+        binary: bool = False,
     ) -> NDArray[np.intp]:
-        """Return continuous variables that are 1 where both of two bits are, else 0."""
+        """Return variables that are 1 where both of two bits are, else 0.
+
+        They need not be binary.
+        """
         first, second = np.broadcast_arrays(first, second)
         p, q = first.ravel(), second.ravel()
-        columns = self.model.add_variables(name, (len(p),), integer=False)
+        columns = self.model.add_variables(name, (len(p),), integer=binary)
         self._fill.append((columns, lambda x: x[p] * x[q]))
         k = np.arange(len(p))
         one: Term = (k, columns, 1.0)
@@ -219,6 +244,7 @@ class Products:
         self.model.add_rows(f"{name}_second", len(k), [one, (k, q, -1.0)], upper=0)
         self.model.add_rows(f"{name}_both", len(k), [one, (k, p, -1.0), (k, q, -1.0)], lower=-1)
         self.size["variables"] += len(k)
+        self.size["binaries"] += len(k) * binary
         self.size["rows"] += 3 * len(k)
         return columns.reshape(first.shape)
 
@@ -262,10 +288,34 @@ class Products:
         multiplied = self.polynomial(f"{name}{'xy'[v]}", inner, numbers, factor, span)
         low, high = inner.range(numbers[0].range, numbers[1].range)
         ends = [p * s for p in (low, high) for s in span]
-        bits = numbers[v].bits
-        assert bits is not None
-        product = self.bit_times(f"{name}{'xy'[v]}", bits, multiplied, (min(ends), max(ends)))
+        product = self.times(f"{name}{'xy'[v]}", numbers[v], multiplied, (min(ends), max(ends)))
         return self.polynomial(f"{name}_", rest, numbers, factor, span) + product
+
+
+class Bilinear(Products):
+    """States products as they are, for solvers that branch on continuous variables."""
+
+    def expand(self, name: str, number: Integer, length: int | None = None) -> Integer:
+        """Return the integer as a variable; it needs no bits."""
+        return Integer(self.named(name, number.expression, number.range), number.upper)
+
+    def times(self, name: str, number: Integer, factor: Linear, span: Range) -> Linear:
+        """Return ``z = number · factor``, the factor divided by its largest absolute value."""
+        size = max(abs(span[0]), abs(span[1]))
+        if not size:
+            return Linear()
+        low, high = span[0] / size, span[1] / size
+        small = self.named(f"{name}_factor", factor * (1 / size), (low, high))
+        (first, _, _), (second, _, _) = number.expression.terms[0], small.terms[0]
+        i, j = int(first[0]), int(second[0])
+        column = self.variable(
+            f"{name}_product",
+            min(float(low), 0.0) * number.upper,
+            max(float(high), 0.0) * number.upper,
+            lambda x: float(x[i] * x[j]),
+        )
+        self.model.products.append(Product(int(column[0]), i, j))
+        return Linear.of(column, np.ones(1)) * size
 
 
 def needed_bits(polynomial: Polynomial, lengths: tuple[int, int], *, alone: bool) -> list[int]:
