@@ -367,12 +367,22 @@ def test_refusals(metric, message) -> None:
         solve(Problem.from_arrays(X, y), metric, 1, engine="mip")
 
 
+def test_weights_that_are_too_fine_are_refused() -> None:
+    X, y = arrays(0)
+    weights = np.linspace(1, 2, len(y)) * np.pi
+    with pytest.raises(ValueError, match="weights are too fine"):
+        solve(Problem.from_arrays(X, y, sample_weight=weights), "mcc", 1, engine="mip")
+
+
 def test_rational_metrics_check_themselves() -> None:
     assert MARKEDNESS.value(Confusion(3, 1, 0, 2)) == Fraction(3, 4)
     assert MARKEDNESS.value(Confusion(3, 1, 0, 0)) == 0
     wrong = RationalMetric(lambda tp, _fp, _fn, _tn: (tp, 1))
     with pytest.raises(ValueError, match="does not agree with its bounds"):
         wrong.value(Confusion(3, 1, 0, 2))
+    pole = RationalMetric(lambda tp, _fp, fn, _tn: (tp, fn))
+    with pytest.raises(ValueError, match="does not agree"):
+        pole.value(Confusion(3, 1, 0, 2))
     with pytest.raises(ValueError, match="lower must be less"):
         RationalMetric(lambda tp, _fp, _fn, _tn: (tp, 1), lower=1)
     with pytest.raises(ValueError, match="shape must be"):

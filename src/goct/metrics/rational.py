@@ -27,7 +27,7 @@ class RationalMetric(Metric):
         denominator, made from its arguments and numbers by ``+``, ``-``, ``*``
         and whole powers. The denominator must not be negative for any
         confusion matrix with the same class sizes, and where it is 0 the
-        numerator must not be negative either.
+        numerator must be 0, too.
     lower, upper
         Numbers between which all values lie.
     shape
@@ -69,7 +69,8 @@ class RationalMetric(Metric):
         c = confusion
         top, bottom = (as_fraction(part) for part in self.function(c.tp, c.fp, c.fn, c.tn))
         value = top / bottom if bottom else Fraction(0)
-        if bottom < 0 or not as_fraction(self.lower) <= value <= as_fraction(self.upper):
+        is_defined = bottom > 0 or (bottom == 0 and top == 0)
+        if not is_defined or not as_fraction(self.lower) <= value <= as_fraction(self.upper):
             raise ValueError(
                 f"the metric {self.name!r} is {top} / {bottom} for {confusion}, which does not "
                 f"agree with its bounds {self.lower} and {self.upper}"

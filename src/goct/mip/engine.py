@@ -199,6 +199,8 @@ def solve_mip(
         )
         best, bound = question.judge(result, solver.name)
         limit, stats = result.limit, stats | result.stats
+        if isinstance(question, NonlinearQuestion) and result.x is not None:
+            stats["claimed"] = question.claimed(result.x)
         is_open = best is not None and limit is Limit.NONE and question.objective(best) < bound
         if is_open and not allowed_gap and refusal(metric) is None:
             run = finish(best)

@@ -44,6 +44,7 @@ _EXACT = 1e-7
 _SCALE = 1e3  # of cuts, so that the solver's tolerance is far below `_EXACT`
 _SMALL_ROOT = 1e-4
 _LARGE_ODDS = 10
+_LARGEST_COUNT = 10**8
 _RATIOS = (1.0, 0.4, 2.5)
 
 
@@ -110,6 +111,11 @@ class NonlinearQuestion(Question):
         self.n_pos, self.n_neg = int(sizes[self.positive]), int(sizes[1 - self.positive])
         if not self.n_pos or not self.n_neg:
             raise ValueError(f"the metric {metric.name!r} needs samples of both classes")
+        if self.n_pos + self.n_neg > _LARGEST_COUNT:
+            raise ValueError(
+                f"the weights are too fine for a model of {metric.name!r}: they are "
+                f"{self.n_pos + self.n_neg} units together, and solvers tell apart {_LARGEST_COUNT}"
+            )
         self.parts = parts_of(metric, self.n_pos, self.n_neg, problem.weight_unit)
         self.is_alone = (
             len(self.parts.quotients) == 1 and not self.parts.linear and not split_penalty
@@ -380,6 +386,11 @@ class NonlinearQuestion(Question):
         if quotient.is_root and self.stated and self.stated[0].t is None:
             return Exact.sqrt(max(padded, Fraction(0))) * weight
         return Exact(padded * (weight if quotient.is_root else 1))
+
+    def claimed(self, x: Point) -> float:
+        """Return the objective that a solution of the solver claims, in floats."""
+        assert self.model is not None
+        return float(self._lift(Fraction(float(self.model.model.objective @ x) * self.scale)))
 
     def _highest(self) -> Exact:
         total = sum((w * q.upper for w, q in self.parts.quotients), Fraction(0))
