@@ -70,8 +70,9 @@ def test_the_engine_follows_from_them() -> None:
         solution = solve(PROBLEM, "recall", 1, constraints=constraints)
         assert solution.stats["engine"] == engine
         assert solution.value == 1
+    assert solve(PROBLEM, "f1", 1, constraints=[MaxFeatures(1)]).stats["engine"] == "mip"
     with pytest.raises(ValueError, match="not 'at most 1 different features'"):
-        solve(PROBLEM, "f1", 1, constraints=[MaxFeatures(1)])
+        solve(PROBLEM, "f1", 1, constraints=[MaxFeatures(1)], engine="search")
 
 
 def test_python_cannot_chain_them() -> None:

@@ -252,8 +252,11 @@ GOOD = Problem.from_arrays([[0], [1]], [0, 1])
         ({"problem": [[0], [1]]}, TypeError, "Problem.from_arrays"),
         ({"metric": "acuracy"}, ValueError, "did you mean 'accuracy'"),
         ({"metric": 3}, TypeError, "metric"),
-        ({"metric": "f1", "engine": "mip"}, ValueError, "'f1' is fractional"),
-        ({"metric": F1() - 0.5 * Accuracy()}, ValueError, "cannot maximise .* engine='mip'"),
+        (
+            {"metric": F1() - 0.5 * Accuracy(), "engine": "search"},
+            ValueError,
+            "cannot maximise .* engine='mip'",
+        ),
         ({"engine": "search", "node_limit": 1}, ValueError, "node_limit"),
         ({"n_jobs": 0}, ValueError, "n_jobs must be at least 1, got 0"),
         ({"n_jobs": True}, TypeError, "n_jobs"),

@@ -63,7 +63,7 @@ def solve(
         them, the solution has no tree and the status INFEASIBLE.
     engine
         "search", "mip", or "auto": the search engine, unless there are
-        constraints that only the MIP engine can handle.
+        constraints or a metric that only the MIP engine can handle.
     time_limit
         Seconds after which the best tree so far is returned, with the bound
         that is proven by then.
@@ -165,7 +165,10 @@ def _engine(
     from goct.search.engine import refusal, solve_search
 
     if name == "auto" and refusal(problem, metric, constraints) is not None:
-        name = "mip" if isinstance(metric, LinearMetric) else "search"
+        from goct.mip.quotients import refusal as mip_refusal
+
+        can_state = isinstance(metric, LinearMetric) or mip_refusal(metric) is None
+        name = "mip" if can_state else "search"
     if name == "mip":
         from goct.mip import solve_mip  # loads the solver, which takes a moment
 

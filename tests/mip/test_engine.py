@@ -17,7 +17,8 @@ from goct.metrics.metric import Rewards
 from goct.mip.backends import gurobi, scip
 from goct.mip.backends.base import BackendError, MipResult
 from goct.mip.benders import BendersCuts
-from goct.mip.engine import BACKENDS, proven_bound
+from goct.mip.engine import BACKENDS
+from goct.mip.question import proven_bound
 from tests.mip.test_formulations import skip_if_missing
 from tests.test_solve import check_stopped, hard_problem
 

@@ -30,6 +30,7 @@ from goct.metrics.catalogue import (
 from goct.metrics.combination import Combination
 from goct.metrics.confusion import Confusion
 from goct.metrics.metric import FractionalMetric, LinearMetric, Metric, Shape
+from goct.metrics.rational import RationalMetric
 from goct.metrics.registry import ALIASES, METRICS, get_metric
 
 __all__ = [
@@ -59,6 +60,7 @@ __all__ = [
     "NegativePredictiveValue",
     "Precision",
     "PredictedPositives",
+    "RationalMetric",
     "Recall",
     "Shape",
     "SmoothedDOR",

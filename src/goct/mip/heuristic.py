@@ -48,7 +48,7 @@ class RoundingHeuristic(Heuristic):
     def propose(self, x: Point) -> Point | None:
         """Return the tree of a point, if it is a new one."""
         features, labels, _ = self._grow(1, np.arange(len(self._X)), x[self.tree.b])
-        key = tuple(sorted(features.items()))
+        key = self._key(features, labels)
         if key in self._seen:
             return None
         self._seen.add(key)
@@ -57,6 +57,12 @@ class RoundingHeuristic(Heuristic):
         if self.is_allowed is not None and not self.is_allowed(features, labels):
             return None
         return self.tree.encode_heap(features, labels)
+
+    def _key(
+        self, features: Mapping[int, int], labels: Mapping[int, int]
+    ) -> tuple[tuple[int, int], ...]:
+        """Return what tells trees apart: the labels follow from the features."""
+        return tuple(sorted(features.items()))
 
     def _grow(
         self, node: int, rows: NDArray[np.intp], b: NDArray[np.float64]

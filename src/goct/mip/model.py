@@ -78,6 +78,19 @@ class Rows:
         return start, place % width, coefficient
 
 
+@dataclass(frozen=True)
+class Product:
+    """The condition that one variable is the product of two others, given by their columns."""
+
+    result: int
+    first: int
+    second: int
+
+    def violation(self, x: Point) -> float:
+        """Return by how much a point violates the condition."""
+        return float(abs(x[self.first] * x[self.second] - x[self.result]))
+
+
 class Separator(ABC):
     """A family of rows too large to write down; those that a point violates are found on demand.
 
@@ -121,7 +134,7 @@ class Heuristic(ABC):
 
 @dataclass
 class MipModel:
-    """Maximise a linear objective over bounded variables and linear rows.
+    """Maximise a linear objective over bounded variables, linear rows, and products if there are.
 
     Variables and rows are added in families, each under one name, which
     solvers extend by a number.
@@ -134,6 +147,8 @@ class MipModel:
         One entry per variable.
     rows
         The families of rows.
+    products
+        Variables that are products of others, which not all solvers accept.
     separators
         The families of rows that are found on demand.
     heuristic
@@ -146,6 +161,7 @@ class MipModel:
     is_integer: NDArray[np.bool_] = field(default_factory=lambda: np.empty(0, dtype=bool))
     objective: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
     rows: list[Rows] = field(default_factory=list)
+    products: list[Product] = field(default_factory=list)
     separators: list[Separator] = field(default_factory=list)
     heuristic: Heuristic | None = None
 
@@ -168,7 +184,8 @@ class MipModel:
         """Return by how much a point violates a bound or a row at most; 0 if it is feasible."""
         worst = max((self.lower - x).max(initial=0.0), (x - self.upper).max(initial=0.0))
         worst = max(worst, np.abs(x - np.rint(x))[self.is_integer].max(initial=0.0))
-        return float(max(worst, *(rows.violation(x).max(initial=0.0) for rows in self.rows), 0.0))
+        worst = max(worst, *(rows.violation(x).max(initial=0.0) for rows in self.rows), 0.0)
+        return float(max(worst, *(product.violation(x) for product in self.products), 0.0))
 
     def add_variables(
         self,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +32,8 @@ class TreeModel:
         The columns of the variables; node n has the index n - 1.
     model
         The mixed-integer program.
+    completions
+        Set further variables of a solution, those of the tree being known.
 
     Parameters
     ----------
@@ -59,6 +61,7 @@ class TreeModel:
         self.topology = Topology(depth)
         self.split_cost = split_cost
         self.model = MipModel()
+        self.completions: list[Callable[[Point], None]] = []
         n_branch, n_nodes = len(self.topology.branch_nodes), len(self.topology.nodes)
         self.b = self.model.add_variables("b", (n_branch, instances.X.shape[1]), integer=True)
         self.p = self.model.add_variables("p", (n_nodes,), integer=True)
@@ -226,6 +229,8 @@ class TreeModel:
             x[self._used] = x[self.b].max(axis=0)
         for n in self._reach.keys() & reached.keys():
             x[self._reach[n]] = reached[n]
+        for complete in self.completions:
+            complete(x)
         return x
 
     def _encode_right(self, x: Point, leaf: int, instances: NDArray[np.intp]) -> None:

@@ -26,6 +26,7 @@ class Ability(Enum):
     SEPARATION = "cuts that are found on demand"
     INJECTION = "solutions that are found on the way"
     THREADS = "several threads"
+    PRODUCTS = "products of variables"
 
 
 @dataclass(frozen=True)

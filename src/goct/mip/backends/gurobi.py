@@ -36,7 +36,7 @@ class Gurobi(Backend):
     name = "Gurobi"
     module = "gurobipy"
     extra = "gurobi"
-    abilities = frozenset({Ability.SEPARATION, Ability.INJECTION, Ability.THREADS})
+    abilities = frozenset(Ability)
 
     def run(
         self,
@@ -96,7 +96,13 @@ def _run(
                 gurobi.addLConstr(expression, GRB.LESS_EQUAL, upper, name)
             if lower > -np.inf:
                 gurobi.addLConstr(expression, GRB.GREATER_EQUAL, lower, name)
+    for i, product in enumerate(model.products):
+        result, first, second = (
+            variables[j] for j in (product.result, product.first, product.second)
+        )
+        gurobi.addQConstr(first * second == result, f"product_{i}")
     parameters: dict[str, Any] = {
+        "NonConvex": 2 if model.products else -1,
         "Threads": settings.threads,
         "MIPGap": 0.0,
         "MIPGapAbs": settings.gap,

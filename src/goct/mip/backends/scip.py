@@ -74,7 +74,7 @@ class Scip(Backend):
 
     name = "SCIP"
     module = "pyscipopt"
-    abilities = frozenset({Ability.SEPARATION, Ability.INJECTION})
+    abilities = frozenset({Ability.SEPARATION, Ability.INJECTION, Ability.PRODUCTS})
 
     def run(
         self,
@@ -226,6 +226,11 @@ def _copy(model: MipModel, scip: pyscipopt.Model, deadline: float) -> list[Any] 
             else:
                 row = lower <= (expression <= upper)
             scip.addCons(row, f"{rows.name}_{i}")
+    for i, product in enumerate(model.products):
+        result, first, second = (
+            variables[j] for j in (product.result, product.first, product.second)
+        )
+        scip.addCons(first * second - result == 0, f"product_{i}")
     return variables
 
 

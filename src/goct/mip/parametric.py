@@ -1,0 +1,327 @@
+"""Nonlinear metrics by linear models only: Dinkelbach's method, and the hull of what trees achieve.
+
+A tree is a point (FN, FP). A linear model finds the tree that minimises
+``a · FN + b · FP``, under any side constraints, and so proves that all points
+lie on one side of a line. For quotients of linear functions, lines through the
+best value so far lead to the optimum (Dinkelbach). A quasiconvex metric attains
+its maximum at a vertex of the hull, whose edges are followed where they may
+hide a better value.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from fractions import Fraction
+from heapq import heappop, heappush
+from itertools import count
+from typing import TypeAlias
+
+from goct.exact import Exact
+from goct.metrics import Confusion, CostMatrix, FractionalMetric, Metric, Shape
+from goct.mip.backends.base import MipResult
+from goct.mip.question import LinearQuestion
+from goct.mip.side import SideConstraints
+from goct.problem import Problem
+from goct.solution import Callback, Limit, Limits, Progress
+from goct.tree import Tree
+
+Point: TypeAlias = tuple[Fraction, Fraction]
+Ask: TypeAlias = Callable[..., MipResult]
+
+
+def refusal(metric: Metric) -> str | None:
+    """Say why linear models are not enough for a metric; None if they are."""
+    if isinstance(metric, FractionalMetric) or metric.shape is Shape.QUASICONVEX:
+        return None
+    return (
+        f"method='parametric' maximises fractional and quasiconvex metrics, and {metric.name!r} is "
+        f"{metric.shape.value}: its best tree may lie inside the hull"
+    )
+
+
+class _StopError(Exception):
+    """A limit was reached."""
+
+
+class Parametric:
+    """Maximises a metric by questions about lines.
+
+    Parameters
+    ----------
+    problem, metric, split_penalty
+        As in :func:`goct.solve`.
+    start
+        A tree that is known; None if there is none.
+    side
+        The side constraints.
+    ask
+        Answers a linear question, see :meth:`goct.mip.engine.Asker.ask`.
+    solver
+        The name of the solver.
+    limits
+        What all questions together may spend; nodes are counted for each.
+    callback
+        Is told the progress.
+
+    Attributes
+    ----------
+    best, objective
+        The best tree so far, and its objective.
+    bound
+        The proven bound.
+    limit
+        The limit that was reached.
+    questions, nodes
+        How many questions were asked, and the nodes that they took.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        metric: Metric,
+        split_penalty: Fraction,
+        start: Tree | None,
+        side: SideConstraints,
+        *,
+        ask: Ask,
+        solver: str,
+        limits: Limits,
+        callback: Callback | None = None,
+    ) -> None:
+        if (why := refusal(metric)) is not None:
+            raise ValueError(why)
+        self.started = time.perf_counter()
+        self.problem = problem
+        self.metric = metric
+        self.split_penalty = split_penalty
+        self.side = side
+        self.ask = ask
+        self.solver = solver
+        self.limits = limits
+        self.callback = callback
+        assert problem.positive is not None
+        self._positive = problem.positive
+        self.n_pos, self.n_neg = Fraction(problem.n_pos), Fraction(problem.n_neg)
+        self.best: Tree | None = None
+        self.objective: Exact | None = None
+        self.bound = metric.best_value(problem)
+        self.limit = Limit.NONE
+        self.questions = 0
+        self.nodes = 0
+        if start is not None:
+            self._offer(start)
+
+    def maximise(self, most_splits: int, max_splits: int | None) -> None:
+        """Find the best tree, and prove it.
+
+        With a penalty, the largest value v of all trees comes first. Then, for
+        each number s of splits, trees with at most s splits have to be worth
+        more than the best objective plus ``s · penalty``, until v itself is
+        not.
+
+        Parameters
+        ----------
+        most_splits
+            The largest number of splits of a tree.
+        max_splits
+            The limit on splits that was given; None if there is none.
+        """
+        penalty = self.split_penalty
+        try:
+            above = None if self.objective is None else self.objective + penalty
+            top = self._largest(above, max_splits, lambda v: v - penalty)
+            if self.objective is None:
+                return  # infeasible
+            if penalty and top is not None:
+                for s in range(1, most_splits + 1):
+                    if top - penalty * s <= self.objective:
+                        break
+                    rest = top - penalty * (s + 1)
+                    self._largest(
+                        self.objective + penalty * s,
+                        s,
+                        lambda v, s=s, rest=rest: max(v - penalty * s, rest),  # type: ignore[misc]
+                    )
+            self._tighten(self.objective)
+        except _StopError:
+            pass
+
+    # ------------------------------------------------------------------ values
+
+    def _largest(
+        self, above: Exact | None, max_splits: int | None, lift: Callable[[Exact], Exact]
+    ) -> Exact | None:
+        """Return the largest value of a tree if it is above a given one, else None."""
+        if above is None:
+            found = self._line(Fraction(1), Fraction(1), max_splits, lambda *_: self.bound)
+            if found is None:
+                return None
+            value = self._value(found[0])
+        else:
+            value = above
+        search = (
+            self._dinkelbach if isinstance(self.metric, FractionalMetric) else self._follow_hull
+        )
+        better = search(value, max_splits, lift)
+        return value if better is None and above is None else better
+
+    def _dinkelbach(
+        self, above: Exact, max_splits: int | None, lift: Callable[[Exact], Exact]
+    ) -> Exact | None:
+        """Improve the value by trees with ``N - v · D > 0`` until there are none."""
+        assert isinstance(self.metric, FractionalMetric)
+        top, bottom = self.metric.fraction(self.n_pos, self.n_neg)
+        value, found = above.as_fraction(), None
+        while True:
+            # N - v D = perfect - a · FN - b · FP
+            a, b = Fraction(top.tp - value * bottom.tp), Fraction(top.tn - value * bottom.tn)
+            perfect = top(self.n_pos, self.n_neg) - value * bottom(self.n_pos, self.n_neg)
+            if perfect <= 0 and a >= 0 and b >= 0:
+                return found
+            answer = self._line(a, b, max_splits, lambda a, b, c: lift(self._beyond(a, b, c)))
+            if answer is None:
+                return found
+            point, _ = answer
+            if a * point[0] + b * point[1] >= perfect:
+                return found
+            found = self._value(point)
+            value = found.as_fraction()
+
+    def _follow_hull(
+        self, above: Exact, max_splits: int | None, lift: Callable[[Exact], Exact]
+    ) -> Exact | None:
+        """Follow the edges of the hull whose corners are worth more than the best value.
+
+        All points lie beyond the lines through the ends of an edge. The corner
+        where these meet is worth at least as much as everything between them.
+        """
+        values = [above]
+        # Ties at the ends of the hull do no harm: they are further edges.
+        ends = []
+        for a, b in ((Fraction(1), Fraction(0)), (Fraction(0), Fraction(1))):
+            answer = self._line(a, b, max_splits, lambda a, b, c: lift(self._beyond(a, b, c)))
+            if answer is None:
+                return None
+            values.append(self._value(answer[0]))
+            ends.append((answer[0], (a, b, answer[1])))
+        order = count()
+        edges: list[tuple[float, int, Exact, _End, _End]] = []
+
+        def push(left: _End, right: _End) -> None:
+            if left[0] != right[0]:
+                corner = _meet(left[1], right[1])
+                worth = self._value(corner)
+                heappush(edges, (-float(worth), next(order), worth, left, right))
+
+        push(ends[0], ends[1])
+        while edges:
+            _, _, worth, left, right = heappop(edges)
+            if worth <= max(values):
+                continue
+            open_values = [worth, *(edge[2] for edge in edges), *values]
+            (x0, y0), (x1, y1) = left[0], right[0]
+            a, b = y0 - y1, x1 - x0
+            if a <= 0 or b <= 0:
+                continue  # one end is as good as the other in both coordinates
+            most = max(open_values)
+            answer = self._line(a, b, max_splits, lambda *_, m=most: lift(m))
+            assert answer is not None
+            point, least = answer
+            values.append(self._value(point))
+            if a * point[0] + b * point[1] < a * x0 + b * y0:
+                middle = (point, (a, b, least))
+                push(left, middle)
+                push(middle, right)
+        largest = max(values)
+        return largest if largest > above else None
+
+    def _value(self, point: Point) -> Exact:
+        x, y = point
+        return self.metric.value(Confusion(self.n_pos - x, y, x, self.n_neg - y))
+
+    def _beyond(self, a: Fraction, b: Fraction, least: Fraction) -> Exact:
+        """Return what no point with ``a · FN + b · FP >= least`` exceeds."""
+        highest = self.metric.best_value(self.problem)
+        if a < 0 or b < 0 or least <= 0:
+            return highest
+        ends: list[Point] = []
+        if a > 0:
+            x = min(least / a, self.n_pos)
+            ends.append((x, (least - a * x) / b if b else Fraction(0)))
+        if b > 0:
+            y = min(least / b, self.n_neg)
+            ends.append(((least - b * y) / a if a else Fraction(0), y))
+        inside = all(x <= self.n_pos and y <= self.n_neg for x, y in ends)
+        apart = all(self.n_pos - x + y > 0 and self.n_neg - y + x > 0 for x, y in ends)
+        if not inside or not apart:
+            return highest
+        return min(max(self._value(end) for end in ends), highest)
+
+    # --------------------------------------------------------------- questions
+
+    def _line(
+        self,
+        a: Fraction,
+        b: Fraction,
+        max_splits: int | None,
+        to_bound: Callable[[Fraction, Fraction, Fraction], Exact],
+    ) -> tuple[Point, Fraction] | None:
+        """Find the tree with the least ``a · FN + b · FP``; None if there is none."""
+        size = max(abs(a), abs(b))
+        costs = [[Fraction(0)] * 2 for _ in range(2)]
+        negative = 1 - self._positive
+        costs[self._positive][negative], costs[negative][self._positive] = a / size, b / size
+        start = self.best
+        if start is not None and max_splits is not None and start.splits > max_splits:
+            start = None
+        question = LinearQuestion(self.problem, CostMatrix(costs), Fraction(0), start, self.side)
+        self.questions += 1
+        result = self.ask(
+            question,
+            max_splits=max_splits,
+            limits=self.limits.after(time.perf_counter() - self.started),
+            callback=None if self.callback is None else self._tell,
+        )
+        self.nodes += int(result.stats.get("nodes", 0))
+        tree, bound = question.judge(result, self.solver)
+        if tree is not None:
+            self._offer(tree)
+        least = -bound.as_fraction() * size
+        if result.limit is not Limit.NONE or (
+            tree is not None and question.objective(tree) < bound
+        ):
+            self.limit = result.limit
+            self._tighten(to_bound(a, b, least))
+            raise _StopError
+        if tree is None:
+            return None
+        c = tree.confusion(self.problem)
+        return (Fraction(c.fn), Fraction(c.fp)), least
+
+    def _tell(self, progress: Progress) -> bool:
+        assert self.callback is not None
+        elapsed = time.perf_counter() - self.started
+        nodes = self.nodes + progress.nodes
+        return bool(self.callback(Progress(elapsed, self.objective, self.bound, nodes)))
+
+    def _offer(self, tree: Tree) -> None:
+        value = self.metric.evaluate(tree, self.problem) - self.split_penalty * tree.splits
+        if self.objective is None or value > self.objective:
+            self.best, self.objective = tree, value
+
+    def _tighten(self, bound: Exact) -> None:
+        if self.objective is not None:
+            bound = max(bound, self.objective)
+        self.bound = min(self.bound, bound)
+
+
+_Line: TypeAlias = tuple[Fraction, Fraction, Fraction]
+_End: TypeAlias = tuple[Point, _Line]
+
+
+def _meet(first: _Line, second: _Line) -> Point:
+    """Return the point where two lines ``a · x + b · y = c`` meet."""
+    (a, b, c), (d, e, f) = first, second
+    determinant = a * e - b * d
+    return (c * e - b * f) / determinant, (a * f - c * d) / determinant
