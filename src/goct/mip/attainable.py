@@ -55,11 +55,10 @@ def has_value_between(
         return None
     if (n_pos + 1) * (n_neg + 1) * len(splits) > MOST_POINTS:
         return None
-    unit = problem.weight_unit
-    tp = np.repeat(np.arange(n_pos + 1.0), n_neg + 1)
-    tn = np.tile(np.arange(n_neg + 1.0), n_pos + 1)
-    cells = [np.asarray(float(unit) * c) for c in (tp, n_neg - tn, n_pos - tp, tn)]
-    values = metric.approximate(*cells)
+    unit, metric = problem.weight_unit, metric.oriented(problem)
+    tp = np.repeat(np.arange(n_pos + 1), n_neg + 1)
+    tn = np.tile(np.arange(n_neg + 1), n_pos + 1)
+    values = metric.approximate(tp, n_neg - tn, n_pos - tp, tn, unit)
     checked = 0
     for s in splits:
         least, most = low + split_penalty * s, high + split_penalty * s
