@@ -28,6 +28,11 @@ def atomic_write(path: str | os.PathLike[str], *, binary: bool = False) -> Itera
     if target.is_dir():
         raise IsADirectoryError(f"{target} is a folder, not a file")
     target = target.resolve()  # a link stays a link to the new file
+    if target.exists() and not target.is_file():
+        # A device or a pipe cannot be replaced; what is written goes through it.
+        with open(target, "wb") if binary else open(target, "w", encoding="utf-8") as stream:
+            yield stream
+        return
     mode = _mode_of(target)
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:40]}.", suffix="~")
     try:
