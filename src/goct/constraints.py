@@ -105,7 +105,24 @@ Feature: TypeAlias = str | int
 
 
 @dataclass(frozen=True, repr=False)
-class ForbidFeatures(Constraint):
+class _FeatureConstraint(Constraint):
+    """A condition that names features."""
+
+    features: tuple[Feature, ...]
+
+    def __init__(self, *features: Feature | Iterable[Feature]) -> None:
+        object.__setattr__(self, "features", _read_features(features))
+
+    def indices(self, problem: Problem) -> frozenset[int]:
+        """Return the numbers of the columns."""
+        return frozenset(_index(feature, problem) for feature in self.features)
+
+    def check(self, problem: Problem) -> None:
+        """Raise a `ValueError` if a feature is unknown."""
+        self.indices(problem)
+
+
+class ForbidFeatures(_FeatureConstraint):
     """The tree must not use some features. A copy of a forbidden column is another column.
 
     Parameters
@@ -114,31 +131,17 @@ class ForbidFeatures(Constraint):
         The names or numbers of columns.
     """
 
-    features: tuple[Feature, ...]
-
-    def __init__(self, *features: Feature | Iterable[Feature]) -> None:
-        object.__setattr__(self, "features", _read_features(features))
-
     @property
     def name(self) -> str:
         """The condition in words."""
         return f"no split on {_listed(self.features)}"
 
-    def indices(self, problem: Problem) -> frozenset[int]:
-        """Return the numbers of the columns."""
-        return frozenset(_index(feature, problem) for feature in self.features)
-
     def is_met(self, tree: Tree, problem: Problem) -> bool:
         """Say whether a tree has no split on these features."""
         return self.indices(problem).isdisjoint(tree.features)
 
-    def check(self, problem: Problem) -> None:
-        """Raise a `ValueError` if a feature is unknown."""
-        self.indices(problem)
 
-
-@dataclass(frozen=True, repr=False)
-class RequireFeatures(Constraint):
+class RequireFeatures(_FeatureConstraint):
     """The tree must use some features, each in a split that makes a difference.
 
     Splits that all rows pass on the same side, and those between equal leaves,
@@ -150,27 +153,14 @@ class RequireFeatures(Constraint):
         The names or numbers of columns.
     """
 
-    features: tuple[Feature, ...]
-
-    def __init__(self, *features: Feature | Iterable[Feature]) -> None:
-        object.__setattr__(self, "features", _read_features(features))
-
     @property
     def name(self) -> str:
         """The condition in words."""
         return f"a split on {_listed(self.features)}"
 
-    def indices(self, problem: Problem) -> frozenset[int]:
-        """Return the numbers of the columns."""
-        return frozenset(_index(feature, problem) for feature in self.features)
-
     def is_met(self, tree: Tree, problem: Problem) -> bool:
         """Say whether a tree, without idle splits, splits on all these features."""
         return self.indices(problem) <= set(tree.pruned(problem).features)
-
-    def check(self, problem: Problem) -> None:
-        """Raise a `ValueError` if a feature is unknown."""
-        self.indices(problem)
 
 
 @dataclass(frozen=True, repr=False)

@@ -9,7 +9,7 @@ Fowlkes-Mallows); :class:`Exact` represents exactly these.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from math import isfinite, isqrt, lcm
 from numbers import Rational, Real
@@ -273,6 +273,12 @@ def _is_number(value: object) -> bool:
     if isinstance(value, float | np.floating):
         return bool(np.isfinite(value))
     return isinstance(value, Exact | Rational | np.integer)
+
+
+def common_integers(fractions: Sequence[Fraction]) -> tuple[int, list[int]]:
+    """Return the least number that makes integers of all fractions, and these."""
+    scale = lcm(*(f.denominator for f in fractions))
+    return scale, [int(f * scale) for f in fractions]
 
 
 def scale_to_integers(values: NDArray[Any], name: str) -> tuple[NDArray[np.int64], Fraction, bool]:

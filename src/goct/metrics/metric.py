@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from goct.exact import Exact, Number, as_fraction
+from goct.exact import Exact, Number, as_fraction, common_integers
 from goct.metrics.confusion import Confusion
 
 if TYPE_CHECKING:
@@ -295,7 +295,7 @@ class ClassRewardMetric(LinearMetric):
         n_pos, n_neg = first(tp) + first(fn), first(tn) + first(fp)
         rewards, offset = self.class_rewards([unit * n_neg, unit * n_pos], 1)
         entries = [unit * rewards[k][j] for k, j in ((1, 1), (0, 1), (1, 0), (0, 0))]
-        scale, (constant, *factors) = integers([offset, *entries])
+        scale, (constant, *factors) = common_integers([offset, *entries])
         return exact_sum(constant, factors, (tp, fp, fn, tn)) / as_float(scale)
 
     def rewards(self, problem: Problem) -> Rewards:
@@ -344,7 +344,7 @@ class FractionalMetric(Metric):
         n_pos, n_neg = first(tp) + first(fn), first(tn) + first(fp)
         top, bottom = self.fraction(unit * n_pos, unit * n_neg)
         forms = [(f.constant, unit * f.tp, unit * f.tn) for f in (top, bottom)]
-        _, factors = integers([Fraction(entry) for form in forms for entry in form])
+        _, factors = common_integers([Fraction(entry) for form in forms for entry in form])
         divisor = math.gcd(*factors) or 1
         factors = [factor // divisor for factor in factors]
         numerator, denominator = (
@@ -356,12 +356,6 @@ class FractionalMetric(Metric):
 def first(counts: Counts) -> int:
     """Return the first of some counts."""
     return int(np.asarray(counts).flat[0])
-
-
-def integers(fractions: Sequence[Fraction]) -> tuple[int, list[int]]:
-    """Return the least number that makes integers of all fractions, and these."""
-    scale = lcm(*(f.denominator for f in fractions))
-    return scale, [int(f * scale) for f in fractions]
 
 
 def exact_sum(constant: int, factors: Sequence[int], counts: Sequence[Counts]) -> Floats:

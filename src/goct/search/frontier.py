@@ -148,9 +148,9 @@ class Frontier:
                 raise ValueError(
                     f"the best tree under {condition.name!r} need not be on the frontier"
                 )
-        known = not metric.is_monotone or metric.shape is Shape.GENERAL
-        if known or (self.pareto is None and (conditions or metric.shape is Shape.MONOTONE)):
-            hint = "" if known else "; it is on the one with pareto=True"
+        hopeless = not metric.is_monotone or metric.shape is Shape.GENERAL
+        if hopeless or (self.pareto is None and (conditions or metric.shape is Shape.MONOTONE)):
+            hint = "" if hopeless else "; it is on the one with pareto=True"
             raise ValueError(
                 f"the best tree for {metric.name!r}"
                 + (" under constraints" if conditions else f", which is {metric.shape.value},")

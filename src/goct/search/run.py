@@ -178,10 +178,6 @@ class Run:
             If the oracle had to stop before it was done.
         """
         assert self.oracle is not None
-        left = self.limits.after(time.perf_counter() - self.started)
-        watch: Callable[[OracleProgress], bool] | None = None
-        if self.callback is not None:
-            watch = self._watcher(self.callback, to_bound, cost_is_objective)
         self.calls += 1
         result = self.oracle.solve(
             costs,
@@ -189,8 +185,8 @@ class Run:
             split_cost=split_cost,
             max_splits=size.splits,
             cutoff=cutoff,
-            time_limit=left.time,
-            callback=watch,
+            time_limit=self._time_left(),
+            callback=self._watcher(to_bound, cost_is_objective),
         )
         self.nodes += int(result.stats["nodes"])
         if result.limit is not Limit.NONE:
@@ -260,17 +256,14 @@ class Run:
             If the oracle had to stop before it was done.
         """
         assert self.oracle is not None
-        watch: Callable[[OracleProgress], bool] | None = None
-        if self.callback is not None:
-            watch = self._watcher(self.callback, lambda _: self.bound, False)
         self.calls += 1
         results = self.oracle.solve_budgets(
             costs,
             max_depth=size.reachable_depth,
             max_splits=size.most_splits,
             cutoffs=cutoffs,
-            time_limit=self.limits.after(time.perf_counter() - self.started).time,
-            callback=watch,
+            time_limit=self._time_left(),
+            callback=self._watcher(lambda _: self.bound),
         )
         self.nodes += int(results[0].stats["nodes"])
         for result in results:
@@ -301,9 +294,6 @@ class Run:
         """
         assert self.oracle is not None
         started = time.perf_counter()
-        watch: Callable[[OracleProgress], bool] | None = None
-        if self.callback is not None:
-            watch = self._watcher(self.callback, lambda _: self.bound, False)
         self.calls += 1
         result = self.oracle.search_front(
             positives,
@@ -314,8 +304,8 @@ class Run:
             visit=visit,
             max_depth=size.reachable_depth,
             max_splits=size.splits,
-            time_limit=self.limits.after(started - self.started).time,
-            callback=watch,
+            time_limit=self._time_left(),
+            callback=self._watcher(lambda _: self.bound),
         )
         self.nodes += int(result.stats["nodes"])
         self.phase_two += time.perf_counter() - started
@@ -326,9 +316,15 @@ class Run:
             raise StopRunError
         return result
 
+    def _time_left(self) -> float | None:
+        return self.limits.after(time.perf_counter() - self.started).time
+
     def _watcher(
-        self, callback: Callback, to_bound: Callable[[int], Exact], cost_is_objective: bool
-    ) -> Callable[[OracleProgress], bool]:
+        self, to_bound: Callable[[int], Exact], cost_is_objective: bool = False
+    ) -> Callable[[OracleProgress], bool] | None:
+        if (callback := self.callback) is None:
+            return None
+
         def watch(oracle: OracleProgress) -> bool:
             self.tighten(to_bound(oracle.bound))
             objective = self.objective

@@ -8,17 +8,16 @@ negatives there is a largest number y of false positives. This is a staircase.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from fractions import Fraction
 from functools import cached_property
-from math import lcm
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from goct.constraints import MetricConstraint
-from goct.exact import Exact
+from goct.exact import Exact, common_integers
 from goct.metrics import Combination, FractionalMetric, LinearMetric, Metric
 from goct.search.plane import Goal, Points
 
@@ -140,7 +139,7 @@ class Steps:
             sign * (n - value * d)
             for sign, n, d in zip((1, -1, -1), numerator, denominator, strict=True)
         ]
-        rest, alpha, beta = _integers(form)
+        _, (rest, alpha, beta) = common_integers(form)
         if beta < 0 or (value < 0 and any(denominator[1:])):
             return None
         p, n = self.points.n_pos, self.points.n_neg
@@ -151,7 +150,7 @@ class Steps:
         y: NDArray[np.int64] = np.clip(largest, -1, n).astype(np.int64)
         if attain and value > 0:
             # Where the denominator is 0 the value is 0, which the inequality does not see.
-            d0, dx, dy = _integers(denominator)
+            _, (d0, dx, dy) = common_integers(denominator)
             x = self.low.astype(object)
             while (zero := (y >= 0) & (d0 + dx * x + dy * y.astype(object) == 0)).any():
                 y[zero] -= 1
@@ -222,12 +221,6 @@ def _as_quotient(metric: Metric, points: Points) -> tuple[_Form, _Form] | None:
         )
         return numerator, denominator
     return None
-
-
-def _integers(fractions: Sequence[Fraction]) -> list[int]:
-    """Multiply fractions by what makes them integers."""
-    scale = lcm(*(f.denominator for f in fractions))
-    return [int(f * scale) for f in fractions]
 
 
 class _Settler:
