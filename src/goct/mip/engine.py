@@ -12,14 +12,16 @@ import numpy as np
 
 from goct._validation import check_choice, check_count
 from goct.constraints import Constraint
-from goct.exact import as_fraction
+from goct.exact import Exact, as_fraction
 from goct.metrics import LinearMetric, Metric
+from goct.mip.attainable import Line
 from goct.mip.backends.base import Ability, Backend, MipResult, Settings
 from goct.mip.backends.gurobi import Gurobi
 from goct.mip.backends.highs import Highs
 from goct.mip.backends.scip import Scip
 from goct.mip.formulations import FORMULATIONS, Formulation, Separation
 from goct.mip.nonlinear import NonlinearQuestion
+from goct.mip.pairs import PairQuestion, settle
 from goct.mip.parametric import Parametric, refusal
 from goct.mip.question import LinearQuestion, Question
 from goct.mip.side import SideConstraints
@@ -138,7 +140,9 @@ def solve_mip(
     allowed_gap = as_fraction(gap, "gap")
     if allowed_gap < 0:
         raise ValueError(f"gap must not be negative, got {gap}")
-    needs_separation = not form.is_compact or bool(families - {"static_conflicts", "redundancy"})
+    needs_separation = not form.is_compact or bool(
+        families - {"static_conflicts", "redundancy", "envelope"}
+    )
     is_miqp = (
         linearization == "none" and method == "direct" and not isinstance(metric, LinearMetric)
     )
@@ -181,17 +185,26 @@ def solve_mip(
         return parametric
 
     stats: dict[str, Any] = {"method": method}
+    lines: list[Line] = []
     if method == "parametric" and not isinstance(metric, LinearMetric):
         run = finish(start)
         best, bound, limit = run.best, run.bound, run.limit
         stats |= {"questions": run.questions, "nodes": run.nodes}
+        lines = run.lines
     else:
         question: Question
         if isinstance(metric, LinearMetric):
             question, stats = LinearQuestion(problem, metric, split_penalty, start, side), {}
         else:
             question = NonlinearQuestion(
-                problem, metric, split_penalty, start, side, most, linearization
+                problem,
+                metric,
+                split_penalty,
+                start,
+                side,
+                most,
+                linearization,
+                has_envelope="envelope" in families,
             )
             stats["linearization"] = linearization
         result = asker.ask(
@@ -201,11 +214,39 @@ def solve_mip(
         limit, stats = result.limit, stats | result.stats
         if isinstance(question, NonlinearQuestion) and result.x is not None:
             stats["claimed"] = question.claimed(result.x)
-        is_open = best is not None and limit is Limit.NONE and question.objective(best) < bound
-        if is_open and not allowed_gap and refusal(metric) is None:
+    if best is not None and not isinstance(metric, LinearMetric):
+
+        def ask(question: PairQuestion) -> MipResult:
+            left = limits.after(time.perf_counter() - started)
+            stats["pair_questions"] = stats.get("pair_questions", 0) + 1
+            # Any tree will do.
+            return asker.ask(question, max_splits=max_splits, gap=Fraction(1), limits=left)
+
+        def settled(best: Tree, bound: Exact, lines: list[Line]) -> tuple[Tree, Exact, Limit]:
+            return settle(
+                problem,
+                metric,
+                best,
+                bound,
+                split_penalty=split_penalty,
+                most_splits=most,
+                side=side,
+                lines=lines,
+                ask=ask if limit is Limit.NONE and not allowed_gap else None,
+                solver=solver.name,
+            )
+
+        best, bound, reached = settled(best, bound, lines)
+        limit = reached if limit is Limit.NONE else limit
+        value = metric.evaluate(best, problem) - split_penalty * best.splits
+        is_open = limit is Limit.NONE and value < bound
+        if is_open and method == "direct" and not allowed_gap and refusal(metric) is None:
             run = finish(best)
+            assert run.best is not None
             best, bound, limit = run.best, min(bound, run.bound), run.limit
             stats |= {"questions": run.questions}
+            if limit is Limit.NONE:
+                best, bound, limit = settled(best, bound, run.lines)
     return Solution.of_tree(
         best,
         bound,
