@@ -120,9 +120,12 @@ class NonlinearQuestion(Question):
         self.is_alone = (
             len(self.parts.quotients) == 1 and not self.parts.linear and not split_penalty
         )
-        # Worse than a constant tree, whose root is 0, is of no interest.
+        # Worse than a tree that is known is of no interest; constant trees have the root 0.
         self._skips_negative = (
-            len(self.parts.quotients) == 1 and not self.parts.linear and start is not None
+            len(self.parts.quotients) == 1
+            and not self.parts.linear
+            and start is not None
+            and self.objective(start) >= 0
         )
         self._quotients = list(self.parts.quotients)
         self._is_odds = False
@@ -342,14 +345,22 @@ class NonlinearQuestion(Question):
                 products.row(f"{name}_below", t + sign * -slope + z * -2, upper=0, rescale=False)
         return int(column[0])
 
-    def heuristic(self, max_splits: int | None) -> Heuristic:
-        """Return what makes trees from the relaxation."""
+    def rounding(self, max_splits: int | None) -> Heuristic:
+        """Return what makes trees from the relaxation by rounding."""
         assert self.model is not None
         return RatioHeuristic(self.model, self._check, max_splits)
 
-    def start_point(self) -> Point | None:
-        """Return the start as a solution of the model; constant trees are none."""
-        return None if self.start is None or not self.start.splits else super().start_point()
+    def point(self, tree: Tree) -> Point | None:
+        """Return a tree as a complete solution of the model; constant trees are none."""
+        return super().point(tree) if tree.splits else None
+
+    def on(self, problem: Problem, start: Tree | None) -> NonlinearQuestion:
+        """Return the same question about another problem."""
+        side = SideConstraints.read(self.side.constraints, problem)
+        most, linearization = self.most_splits, self.linearization
+        return NonlinearQuestion(
+            problem, self.metric, self.split_penalty, start, side, most, linearization
+        )
 
     # ------------------------------------------------------------------ the answer
 
@@ -532,7 +543,7 @@ class Tangents(Separator):
 class RatioHeuristic(RoundingHeuristic):
     """Makes trees for some ratios of the weights of both classes, and keeps the best one."""
 
-    def propose(self, x: Point) -> Point | None:
+    def propose(self, x: Point, incumbent: Point | None = None) -> Point | None:
         """Return the best of the trees of a point, if it is a new one."""
         balanced = self._gains
         found = []
