@@ -270,12 +270,12 @@ class _Watcher(pyscipopt.Eventhdlr):
 
     def __init__(self, variables: list[Any], start: NDArray[np.float64] | None) -> None:
         self.variables = variables
-        self.start = start
         self.start_accepted: bool | None = None if start is None else False
         self.seen = MipProgress(start, np.inf, 0)
-        self._is_first = True
 
     def eventinit(self) -> None:
+        if self.start_accepted is not None:  # SCIP has looked at the start by now
+            self.start_accepted = self.model.getNSols() > 0
         for event in _EVENTS:
             self.model.catchEvent(event, self)
 
@@ -287,9 +287,6 @@ class _Watcher(pyscipopt.Eventhdlr):
         x = self.seen.x
         if event.getType() == EVENT.BESTSOLFOUND:
             x = _best(self.model, self.variables)
-            if self._is_first and self.start is not None:  # SCIP looks at the start first
-                self.start_accepted = bool(np.allclose(x, self.start, atol=1e-6))
-            self._is_first = False
         self.seen = MipProgress(x, _bound(self.model), self.model.getNTotalNodes())
 
 
