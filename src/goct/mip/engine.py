@@ -247,12 +247,14 @@ def solve_mip(
     )
     stages.run(injection, inquiry.solve)
     ceiling = stages.bound if search_bound else None
-    is_done = stages.best is not None and ceiling == stages.objective(stages.best)
-    answer = Answer(stages.best, inquiry.highest(problem, start), Limit.NONE)
-    if stages.limit is not Limit.NONE or stages.is_over:
-        limit = Limit.TIME if stages.limit is Limit.NONE else stages.limit
-        answer = replace(answer, limit=limit)
-    elif not is_done and not (search_bound and stages.is_infeasible):
+    is_proven = stages.best is not None and ceiling == stages.objective(stages.best)
+    proof = None if ceiling is None else "search"
+    answer = Answer(stages.best, inquiry.highest(problem, start), stages.limit)
+    if search_bound and (is_proven or stages.is_infeasible):
+        answer = replace(answer, limit=Limit.NONE)
+    elif stages.is_over:
+        answer = replace(answer, limit=Limit.TIME)
+    elif stages.limit is Limit.NONE:
         with stages.stage("mip"):
             answer = inquiry.solve(
                 problem,
@@ -262,12 +264,10 @@ def solve_mip(
                 limits=stages.left,
                 callback=_until(ceiling, callback),
             )
-    by_search = ceiling is not None and ceiling < answer.bound
-    if by_search and stages.is_infeasible:
-        answer = replace(answer, limit=Limit.NONE)
+        proof = "search" if ceiling is not None and ceiling < answer.bound else "mip"
     return Solution.of_tree(
         answer.best,
-        ceiling if by_search and ceiling is not None else answer.bound,
+        answer.bound if ceiling is None else min(answer.bound, ceiling),
         metric=metric,
         problem=problem,
         split_penalty=split_penalty,
@@ -283,7 +283,7 @@ def solve_mip(
             **asker.counts,
             "injection": stages.kind,
             "injected": None if stages.injected is None else float(stages.injected),
-            "proof": "search" if by_search else "mip",
+            "proof": proof,
             "stage_times": stages.times,
             "time": time.perf_counter() - started,
         },
@@ -517,6 +517,8 @@ class Asker:
         def improve(problem: Problem, start: Tree | None, limits: Limits) -> Tree | None:
             small = question.on(problem, start)
             result = asker.ask(small, max_splits=max_splits, limits=limits)
+            if result.limit is Limit.INTERRUPTED:
+                raise KeyboardInterrupt
             return small.best(result.x)
 
         return improve

@@ -242,7 +242,9 @@ class NonlinearQuestion(Question):
             quotient, numbers = self._expand(name, quotient, tp, tn)
 
         def value(point: Point) -> Fraction:
-            return _value(original, *(round(i.expression.value(point)) for i in (tp, tn)))
+            at = [round(i.expression.value(point)) for i in (tp, tn)]
+            is_below = original.sign is not None and original.sign(*at) < 0
+            return Fraction(0) if is_below else _value(original, *at)
 
         span = quotient.lower / size, quotient.upper / size
         column = products.variable(

@@ -25,7 +25,7 @@ from goct.mip.question import Question
 from goct.problem import Problem
 from goct.search.engine import refusal, solve_search
 from goct.search.run import TooFineError
-from goct.solution import Limits
+from goct.solution import Limit, Limits
 from goct.tree import Tree
 
 NODE_HEURISTICS = ("search", "mip", "rounding", "none")
@@ -72,7 +72,7 @@ def search_improver(question: Question, depth: int, max_splits: int | None) -> I
 
     def improve(problem: Problem, start: Tree | None, limits: Limits) -> Tree | None:
         try:
-            return solve_search(
+            found = solve_search(
                 problem,
                 question.metric,
                 depth,
@@ -84,9 +84,12 @@ def search_improver(question: Question, depth: int, max_splits: int | None) -> I
                 random_state=None,
                 callback=None,
                 fewest_splits=False,
-            ).tree
+            )
         except TooFineError:
             return None
+        if found.limit is Limit.INTERRUPTED:
+            raise KeyboardInterrupt  # for the solver that called
+        return found.tree
 
     return improve
 

@@ -123,7 +123,7 @@ def _run(
         x.Start = start
     watcher = _Watcher(gp, model, variables, settings, start, callback)
     gurobi.optimize(watcher)
-    if watcher.error is not None:
+    if watcher.error is not None and not isinstance(watcher.error, KeyboardInterrupt):
         raise watcher.error
 
     limits = {
