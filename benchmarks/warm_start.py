@@ -1,7 +1,7 @@
 """Warm starts side by side: what is injected, and what the solver makes of it.
 
     python benchmarks/warm_start.py --limit 60
-    python benchmarks/warm_start.py --names monk3 heart --depths 2 3 --formulation benders-pair-cut
+    python benchmarks/warm_start.py --names monk3 heart --depths 2 3 --formulation benders-weighted-cut
 
 This is Table 2 of the paper: accuracy with a penalty of 0.01 per split, in the form of a loss,
 `1 - accuracy + 0.01 * splits`. Each run takes at most so many seconds, all stages of the injection
@@ -100,7 +100,7 @@ def header(first: str) -> None:
 def main() -> None:
     parser = make_parser(__doc__, NAMES, [2, 3, 4, 5])
     parser.add_argument("--backend", default="scip")
-    parser.add_argument("--formulation", default="benders-weighted-cut")
+    parser.add_argument("--formulation", default="benders-pair-cut")
     options = parser.parse_args()
     settings = {"backend": options.backend, "formulation": options.formulation}
     outcomes: dict[tuple[int, str], list[Outcome]] = defaultdict(list)

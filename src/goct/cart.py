@@ -90,6 +90,8 @@ def rank_features(
     started = time.perf_counter()
     forest = RandomForestClassifier(random_state=random_state, warm_start=True)
     X, labels, weights = _samples(problem, gains, columns)
+    if len(labels) == 0:
+        return [int(j) for j in columns]
     for n_trees in range(_TREES_AT_ONCE, _N_TREES + 1, _TREES_AT_ONCE):
         forest.set_params(n_estimators=n_trees).fit(X, labels, sample_weight=weights)
         if seconds is not None and time.perf_counter() - started > seconds:

@@ -123,7 +123,7 @@ def solve_mip(
         the search engine can answer the question, else "cart".
     injection_share
         The share of the time limit that "search" and "paper" may take; 0.1
-        and 0.5 if None. Without a time limit, they take 10 and 60 seconds at
+        and 0.3 if None. Without a time limit, they take 10 and 60 seconds at
         most.
     feature_step
         How many features "paper" adds at each depth, k in the paper.
@@ -230,6 +230,7 @@ def solve_mip(
         method=method,
         linearization=linearization,
     )
+    highest = inquiry.highest(problem, start)
     stages = Injection(
         problem,
         metric,
@@ -238,7 +239,7 @@ def solve_mip(
         max_splits=max_splits,
         side=side,
         start=start,
-        highest=inquiry.highest(problem, start),
+        highest=highest,
         limits=limits,
         callback=callback,
         random_state=random_state,
@@ -249,7 +250,7 @@ def solve_mip(
     ceiling = stages.bound if search_bound else None
     is_proven = stages.best is not None and ceiling == stages.objective(stages.best)
     proof = None if ceiling is None else "search"
-    answer = Answer(stages.best, inquiry.highest(problem, start), stages.limit)
+    answer = Answer(stages.best, highest, stages.limit)
     if search_bound and (is_proven or stages.is_infeasible):
         answer = replace(answer, limit=Limit.NONE)
     elif stages.is_over:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 INJECTIONS = ("auto", "search", "paper", "cart", "none")
 """Where the tree comes from that a solver starts from."""
 
-SHARES = {"search": 0.1, "paper": 0.5}
+SHARES = {"search": 0.1, "paper": 0.3}
 """The share of the time limit that an injection may take by default."""
 
 LONGEST = {"search": 10.0, "paper": 60.0}
@@ -136,7 +136,7 @@ class Injection:
         self.side = side
         self.limits = limits
         self.callback = callback
-        self.seed = 0 if random_state is None else random_state
+        self.seed = 0 if random_state is None else random_state % 2**32
         self.share = share
         self.step = step
         self.kind = "none"

@@ -101,11 +101,11 @@ class Scip(Backend):
         if limits.nodes is not None:
             scip.setParam("limits/totalnodes", min(limits.nodes, 2**62))
         errors: list[BaseException] = []
+        watcher = _Watcher(variables, start)
         handler = None
         if model.separators:
-            handler = _Separation(variables, model.separators, settings.max_rounds, errors)
+            handler = _Separation(variables, model.separators, settings.max_rounds, watcher, errors)
             _include_separation(scip, handler)
-        watcher = _Watcher(variables, start)
         scip.includeEventhdlr(watcher, "goct_watcher", "remembers solution and bound")
         proposer = Proposer(model, settings.heuristic_every)
         if model.heuristic is not None:
@@ -284,9 +284,11 @@ class _Watcher(pyscipopt.Eventhdlr):
             self.model.dropEvent(event, self)
 
     def eventexec(self, event: Any) -> None:
-        x = self.seen.x
-        if event.getType() == EVENT.BESTSOLFOUND:
-            x = _best(self.model, self.variables)
+        is_better = event.getType() == EVENT.BESTSOLFOUND
+        self.look(_best(self.model, self.variables) if is_better else self.seen.x)
+
+    def look(self, x: NDArray[np.float64] | None) -> None:
+        """Remember a solution and the present bound."""
         self.seen = MipProgress(x, _bound(self.model), self.model.getNTotalNodes())
 
 
@@ -348,9 +350,11 @@ class _Separation(pyscipopt.Conshdlr):
         variables: list[Any],
         separators: list[Separator],
         max_rounds: int,
+        watcher: _Watcher,
         errors: list[BaseException],
     ) -> None:
         self.variables = variables
+        self.watcher = watcher
         self.separators = separators
         self.lazy = [separator for separator in separators if separator.is_lazy]
         self.max_rounds = max_rounds
@@ -411,6 +415,7 @@ class _Separation(pyscipopt.Conshdlr):
         self._node = node
         if node != 1 and self._rounds > self.max_rounds:
             return {"result": SCIP_RESULT.DIDNOTRUN}
+        self.watcher.look(self.watcher.seen.x)  # the rounds at the root can take long
         return self._separate(self.separators, is_integral=False)
 
     @_guarded(SCIP_RESULT.INFEASIBLE)
