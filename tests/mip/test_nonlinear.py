@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from goct import Limit, Problem, Solution, Status, solve
+from goct import Limit, Problem, Solution, Status
 from goct.constraints import ForbidFeatures, MinLeafWeight
 from goct.exact import Exact, as_fraction
 from goct.metrics import (
@@ -41,6 +41,7 @@ from goct.mip.backends.base import MipResult, Settings
 from goct.mip.formulations import Separation
 from goct.mip.nonlinear import NonlinearQuestion
 from goct.mip.side import SideConstraints
+from tests.mip.alone import solve
 from tests.mip.test_formulations import skip_if_missing
 from tests.reference import achievable, best
 from tests.test_solve import check_stopped

@@ -141,9 +141,12 @@ class NonlinearQuestion(Question):
         self.is_alone = (
             len(self.parts.quotients) == 1 and not self.parts.linear and not split_penalty
         )
-        # Worse than a constant tree, whose root is 0, is of no interest.
+        # Worse than a tree that is known is of no interest; constant trees have the root 0.
         self._skips_negative = (
-            len(self.parts.quotients) == 1 and not self.parts.linear and start is not None
+            len(self.parts.quotients) == 1
+            and not self.parts.linear
+            and start is not None
+            and self.objective(start) >= 0
         )
         self._quotients = list(self.parts.quotients)
         self._is_odds = False
@@ -263,7 +266,9 @@ class NonlinearQuestion(Question):
             quotient, numbers, basis = self._expand(name, quotient, tp, tn)
 
         def value(point: Point) -> Fraction:
-            return _value(original, *(round(i.expression.value(point)) for i in (tp, tn)))
+            at = [round(i.expression.value(point)) for i in (tp, tn)]
+            is_below = original.sign is not None and original.sign(*at) < 0
+            return Fraction(0) if is_below else _value(original, *at)
 
         span = quotient.lower / size, quotient.upper / size
         column = products.variable(
@@ -406,14 +411,28 @@ class NonlinearQuestion(Question):
                 products.row(f"{name}_below", t + sign * -slope + z * -2, upper=0, rescale=False)
         return int(column[0])
 
-    def heuristic(self, max_splits: int | None) -> Heuristic:
-        """Return what makes trees from the relaxation."""
+    def rounding(self, max_splits: int | None) -> Heuristic:
+        """Return what makes trees from the relaxation by rounding."""
         assert self.model is not None
         return RatioHeuristic(self.model, self._check, max_splits)
 
-    def start_point(self) -> Point | None:
-        """Return the start as a solution of the model; constant trees are none."""
-        return None if self.start is None or not self.start.splits else super().start_point()
+    def point(self, tree: Tree) -> Point | None:
+        """Return a tree as a complete solution of the model; constant trees are none."""
+        return super().point(tree) if tree.splits else None
+
+    def on(self, problem: Problem, start: Tree | None) -> NonlinearQuestion:
+        """Return the same question about another problem."""
+        side = SideConstraints.read(self.side.constraints, problem)
+        return NonlinearQuestion(
+            problem,
+            self.metric,
+            self.split_penalty,
+            start,
+            side,
+            self.most_splits,
+            self.linearization,
+            has_envelope=self.has_envelope,
+        )
 
     # ------------------------------------------------------------------ the answer
 
@@ -580,7 +599,7 @@ class Tangents(Separator):
 class RatioHeuristic(RoundingHeuristic):
     """Makes trees for some ratios of the weights of both classes, and keeps the best one."""
 
-    def propose(self, x: Point) -> Point | None:
+    def propose(self, x: Point, incumbent: Point | None = None) -> Point | None:
         """Return the best of the trees of a point, if it is a new one."""
         balanced = self._gains
         found = []

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
+from itertools import count
 
 import numpy as np
 
@@ -97,7 +98,7 @@ class PairQuestion(LinearQuestion):
 def settle(
     problem: Problem,
     metric: Metric,
-    best: Tree,
+    best: Tree | None,
     bound: Exact,
     *,
     split_penalty: Fraction,
@@ -106,7 +107,7 @@ def settle(
     lines: Sequence[Line],
     ask: Callable[[PairQuestion], MipResult] | None,
     solver: str,
-) -> tuple[Tree, Exact, Limit]:
+) -> tuple[Tree | None, Exact, Limit, int]:
     """Close the gap that tolerances left open, if few pairs lie in it.
 
     Parameters
@@ -114,7 +115,7 @@ def settle(
     problem, metric, split_penalty, side
         The question.
     best, bound
-        The best tree, and a bound on the objective.
+        The best tree, if there is one, and a bound on the objective.
     most_splits
         The largest number of splits.
     lines
@@ -128,16 +129,16 @@ def settle(
     Returns
     -------
     tuple
-        The best tree, the bound and the limit that was reached on the way.
+        The best tree, the bound, the limit that was reached on the way, and how
+        many questions were asked.
     """
 
     def objective_of(tree: Tree) -> Exact:
         return metric.evaluate(tree, problem) - split_penalty * tree.splits
 
-    while True:
-        objective = objective_of(best)
-        if objective >= bound:
-            return best, objective, Limit.NONE
+    for asked in count():
+        if best is None or (objective := objective_of(best)) >= bound:
+            return best, bound, Limit.NONE, asked
         pairs = pairs_between(
             problem,
             metric,
@@ -148,24 +149,17 @@ def settle(
             lines=lines,
         )
         if pairs is not None and not pairs:
-            return best, objective, Limit.NONE
-        too_large = int(problem.counts.sum(axis=0).max()) > _LARGEST_COUNT
-        if (
-            pairs is None
-            or len(pairs) > MOST_PAIRS
-            or not metric.is_monotone
-            or too_large
-            or not ask
-        ):
-            return best, bound, Limit.NONE
+            return best, objective, Limit.NONE, asked
+        is_small = int(problem.counts.sum(axis=0).max()) <= _LARGEST_COUNT
+        is_stated = metric.is_monotone and pairs is not None and len(pairs) <= MOST_PAIRS
+        if ask is None or pairs is None or not is_stated or not is_small:
+            return best, bound, Limit.NONE, asked
         question = PairQuestion(problem, side, pairs)
         result = ask(question)
         found, _ = question.judge(result, solver)
         if found is None and result.limit is Limit.NONE:
-            return best, objective, Limit.NONE
-        if (
-            found is None
-            or metric.evaluate(found, problem) - split_penalty * found.splits <= objective
-        ):
-            return best, bound, result.limit
+            return best, objective, Limit.NONE, asked + 1
+        if found is None or objective_of(found) <= objective:
+            return best, bound, result.limit, asked + 1
         best = found
+    raise AssertionError("unreachable")
