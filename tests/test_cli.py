@@ -10,9 +10,11 @@ from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from typer.testing import CliRunner, Result
 
+from goct import OptimalTreeClassifier
 from goct.cli import app
 from goct.model import Model
 
@@ -326,6 +328,24 @@ def test_new_data_that_does_not_fit(saved: Path, customers: Path, tmp_path: Path
     assert "already" in fails("predict", saved, taken)
     few = table(rows, used)
     assert run("predict", saved, few).exit_code == 0
+
+
+def test_files_for_a_tree_of_a_data_frame(tmp_path: Path) -> None:
+    """Its categories are those of the frame, whatever a file would make of them."""
+    frame = pd.DataFrame(
+        {"size": pd.Categorical([1, 2, 3, 2] * 5), "job": ["cook ", "NA", "NA", None] * 5}
+    )
+    labels = ["no", "yes", "no", "yes"] * 5
+    classifier = OptimalTreeClassifier("accuracy", max_depth=3).fit(frame, labels)
+    Model.from_estimator(classifier).save(tmp_path / "m.json")
+    rows = [*zip(frame["size"], frame["job"].fillna(""), strict=True), (9, "cook "), (1, "?")]
+    text = "size,job\n" + "".join(f"{size},{job}\n" for size, job in rows)
+    result = run("predict", tmp_path / "m.json", write(tmp_path, text), "--only")
+    assert result.exit_code == 0
+    assert result.output.split("\n")[-23:-3] == classifier.predict(frame).tolist()
+    assert "column 'size' has categories that the tree has not seen ('9', in 1 rows)" in (
+        result.output
+    )
 
 
 def test_broken_models(saved: Path, customers: Path, tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from sklearn.pipeline import make_pipeline
 
 import goct
 from goct.model import Column, Model, Quantity, node_counts
@@ -195,8 +196,22 @@ def test_tables_that_do_not_fit() -> None:
         model.predict({**rows, "job": [1, 2, 3, 4, 5]})
     with pytest.raises(ValueError, match="equally long"):
         model.predict({**rows, "age": [1, 2]})
-    with pytest.raises(TypeError, match="data frame or a mapping"):
+    with pytest.raises(TypeError, match=r"must be a data frame or a mapping.*it needs age, job"):
         model.predict(np.zeros((2, 5)))
+    from_file = replace(model, missing_words=("", "?"))
+    with pytest.raises(ValueError, match="row 1, column 'age': 'old' is not a number"):
+        from_file.predict({**rows, "age": ["30", "old", "?", "", "5"]})
+
+
+def test_arrays_for_trees_that_were_learned_from_one() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.random((50, 4))
+    classifier = goct.OptimalTreeClassifier("accuracy", 1).fit(X, X[:, 2] > 0.5)
+    model = Model.from_dict(Model.from_estimator(classifier).to_dict())
+    assert model.predict(X).tolist() == classifier.predict(X).tolist()
+    assert model.predict(X.tolist()).tolist() == classifier.predict(X).tolist()
+    with pytest.raises(ValueError, match="has 3 columns, and the tree needs 4"):
+        model.predict(X[:, :3])
 
 
 def test_from_estimator() -> None:
@@ -210,6 +225,29 @@ def test_from_estimator() -> None:
     assert sum(map(sum, model.confusion_matrix())) == 30
     with pytest.raises(ValueError, match="not fitted"):
         Model.from_estimator(goct.OptimalTreeClassifier())
+    with pytest.raises(TypeError, match=r"got Pipeline; pass its last step, pipeline\[-1\]"):
+        Model.from_estimator(make_pipeline(classifier))
+    for draw in (goct.plot_tree, goct.export_text):
+        with pytest.raises(TypeError, match=r"a Model, a Solution or a fitted Opt.* got int"):
+            draw(3)
+
+
+def test_levels_of_an_estimator_are_known() -> None:
+    sizes = pd.Categorical([1, 2, None, 2] * 5)
+    frame = pd.DataFrame({"size": sizes})
+    labels = ["no", "yes", "yes", "no"] * 5
+    classifier = goct.OptimalTreeClassifier("accuracy", max_depth=3).fit(frame, labels)
+    made = Model.from_estimator(classifier)
+    model = Model.from_dict(json.loads(json.dumps(made.to_dict())))
+    assert model == made
+    assert model.columns["size"] == Column("category", True, (1, 2))
+    assert model.unknown_levels(frame) == {}
+    assert model.unknown_levels(frame.assign(size=pd.Categorical([1.0, 7.0] * 10))) == {
+        "size": {"7": 10}
+    }
+    assert model.predict(frame.assign(size=frame["size"].astype(float))).tolist() == (
+        classifier.predict(frame).tolist()
+    )
 
 
 def test_inconsistent_models_are_refused() -> None:

@@ -95,6 +95,7 @@ def model_to_dict(model: Model) -> dict[str, Any]:
         "train": _part_to_dict(model.train),
         "test": None if model.test is None else _part_to_dict(model.test),
         "rivals": [_rival_to_dict(rival) for rival in model.rivals],
+        "missing_words": None if model.missing_words is None else list(model.missing_words),
     }
 
 
@@ -148,6 +149,9 @@ def _build(entries: _Entries) -> Model:
         train=entries.take("train", _part),
         test=entries.take("test", _optional(_part)),
         rivals=tuple(entries.take("rivals", _list_of(_rival(len(classes))))),
+        missing_words=_tuple(
+            entries.take("missing_words", _optional(_list_of(_text)), optional=True)
+        ),
         created=entries.take("created", _moment),
         version=entries.take("version", _text),
     )
@@ -315,6 +319,10 @@ def _optional(read: Callable[[Any, str], T]) -> Callable[[Any, str], T | None]:
     return lambda value, place: None if value is None else read(value, place)
 
 
+def _tuple(values: list[T] | None) -> tuple[T, ...] | None:
+    return None if values is None else tuple(values)
+
+
 def _list_of(read: Callable[[Any, str], T]) -> Callable[[Any, str], list[T]]:
     def read_all(value: Any, place: str) -> list[T]:
         if not isinstance(value, list):
@@ -330,8 +338,8 @@ def _columns(value: Any, place: str) -> dict[str, Column]:
         entries = _Entries(entry, f"{place}.{name}")
         kind = entries.take("kind", _one_of(*COLUMN_KINDS))
         has_missing = entries.take("has_missing", _truth)
-        levels = entries.take("levels", _optional(_list_of(_text)))
-        columns[name] = Column(kind, has_missing, None if levels is None else tuple(levels))
+        levels = entries.take("levels", _optional(_list_of(_label)))
+        columns[name] = Column(kind, has_missing, _tuple(levels))
         entries.finish()
     return columns
 

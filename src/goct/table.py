@@ -64,12 +64,15 @@ class Dialect:
         The text encoding.
     note
         What a reader should know of how this was found out, if anything.
+    missing_words
+        What stands for a missing value, without blanks around it.
     """
 
     delimiter: str = ","
     decimal: str = "."
     encoding: str = "utf-8-sig"
     note: str | None = None
+    missing_words: Collection[str] = MISSING
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,6 +134,7 @@ def read_csv(
     kinds: Mapping[str, str] | None = None,
     ignore: Collection[str] = (),
     only: Collection[str] | None = None,
+    verbatim: Mapping[str, Collection[str]] | None = None,
     delimiter: str | None = None,
     decimal: str | None = None,
     encoding: str | None = None,
@@ -138,7 +142,8 @@ def read_csv(
 ) -> Table:
     """Read a CSV file with a line of column names.
 
-    Empty cells and NA, N/A, NaN, nan, NULL, null and ? are missing values.
+    Blanks around a cell do not count. Empty cells and NA, N/A, NaN, nan, NULL,
+    null and ? are missing values.
 
     Parameters
     ----------
@@ -151,6 +156,9 @@ def read_csv(
         Columns to leave out.
     only
         Columns to read; all if None.
+    verbatim
+        Columns of categories that are taken as they are written, blanks and all,
+        with their known categories, which are never missing values.
     delimiter, decimal, encoding
         How the file is written. By default the delimiter is the comma,
         semicolon, tab or bar that fits the first lines, the decimal comma is
@@ -176,7 +184,8 @@ def read_csv(
         if name is not None and name not in ignore and (only is None or name in only)
     }
     forced = dict(kinds or {})
-    readers, n_rows = _read_columns(source, dialect, len(names), wanted, forced)
+    verbatim = verbatim or {}
+    readers, n_rows = _read_columns(source, dialect, len(names), wanted, forced, verbatim)
     notes += [dialect.note] if dialect.note else []
     for reader in readers.values():
         if reader.strange is not None:
@@ -185,13 +194,47 @@ def read_csv(
     if changed:
         # Some column looked like numbers at first: its first cells are needed as they were.
         again = {name: wanted[name] for name in changed}
-        more, _ = _read_columns(source, dialect, len(names), again, {**forced, **changed})
+        more, _ = _read_columns(source, dialect, len(names), again, {**forced, **changed}, verbatim)
         readers.update(more)
     if n_rows == 0:
         raise TableError(f"{source}: there are no rows below the line of column names")
     columns = {name: readers[name].values(n_rows) for name in wanted}
     found = {name: readers[name].kind or "category" for name in wanted}
     return Table(columns, found, n_rows, source, dialect, tuple(notes))
+
+
+def with_cells_read(
+    table: binarize.Table, name: str, kind: str | None, missing_words: Collection[str]
+) -> binarize.Table:
+    """Return a table in which the text of a column is read as the cells of a CSV file are.
+
+    Parameters
+    ----------
+    table
+        The table; columns that do not hold text stay as they are.
+    name
+        The column, for messages.
+    kind
+        What the column shall hold; text if None.
+    missing_words
+        What stands for a missing value.
+    """
+
+    def read(j: int) -> binarize.Column:
+        column = table.column(j)
+        if column.kind != "category" or column.typed:
+            return column
+        made = kind if kind in KINDS else "category"
+        reader = _ColumnReader(name, made, Dialect(missing_words=missing_words))
+        try:
+            reader.add(["" if cell is None else cell for cell in column.values], 0)
+        except _CellError as error:
+            raise ValueError(
+                f"the table has, at row {error.row}, column {name!r}: {error}"
+            ) from None
+        return binarize.Column(made, reader.values(table.n_rows))
+
+    return binarize.Table(table.n_rows, table.n_columns, table.names, read)
 
 
 def read_rows(path: str | os.PathLike[str], dialect: Dialect) -> Iterator[list[str]]:
@@ -436,9 +479,12 @@ def _read_columns(
     width: int,
     wanted: Mapping[str, int],
     kinds: Mapping[str, str],
+    verbatim: Mapping[str, Collection[str]],
 ) -> tuple[dict[str, _ColumnReader], int]:
     """Read columns in pieces, so that only their values are kept and not the text."""
-    readers = {name: _ColumnReader(name, kinds.get(name), dialect) for name in wanted}
+    readers = {
+        name: _ColumnReader(name, kinds.get(name), dialect, verbatim.get(name)) for name in wanted
+    }
     step = max(64, _CELLS_PER_CHUNK // width)
     done = -1  # the first row that is not empty holds the names
     with _open(path, dialect.encoding) as file, _without_collector():
@@ -510,12 +556,23 @@ class _CellError(ValueError):
 class _Memory(dict[str, Any]):
     """The values of the cells so far: most columns repeat themselves, and looking up is fast."""
 
-    def __init__(self, read: Callable[[str], Any]) -> None:
+    def __init__(
+        self,
+        read: Callable[[str], Any],
+        missing_words: Collection[str],
+        verbatim: Collection[str] | None = None,
+    ) -> None:
         self.read = read
+        self.missing_words = missing_words
+        self.verbatim = verbatim
 
     def __missing__(self, cell: str) -> Any:
         text = cell.strip()
-        value = self[cell] = self.read(text) if text not in MISSING else self.read("")
+        is_missing = text in self.missing_words
+        if self.verbatim is not None:
+            text = cell
+            is_missing = is_missing and cell not in self.verbatim
+        value = self[cell] = self.read("" if is_missing else text)
         return value
 
 
@@ -552,7 +609,13 @@ class _ColumnReader:
         column from being one of numbers, truth values or dates, if most are.
     """
 
-    def __init__(self, name: str, kind: str | None, dialect: Dialect) -> None:
+    def __init__(
+        self,
+        name: str,
+        kind: str | None,
+        dialect: Dialect,
+        verbatim: Collection[str] | None = None,
+    ) -> None:
         self.name = name
         self.kind = kind
         self.is_forced = kind is not None
@@ -561,14 +624,17 @@ class _ColumnReader:
         self.strange: tuple[int, str, str] | None = None
         self.pieces: list[NDArray[Any]] = []
         self.missing_rows = 0  # at the start, as long as the kind is not known
-        self.truths, self.dates, self.levels = _Memory(_truth), _Memory(_date), _Memory(_level)
+        self.missing_words = words = dialect.missing_words
+        self.truths, self.dates = _Memory(_truth, words), _Memory(_date, words)
+        self.levels = _Memory(_level, words, verbatim)
 
     def add(self, cells: Sequence[str], start: int) -> None:
         """Read some cells; `start` is the row of the first."""
         if self.is_stale:
             return
         if self.kind is None:
-            known = [(i, text) for i, c in enumerate(cells) if (text := c.strip()) not in MISSING]
+            texts = enumerate(map(str.strip, cells))
+            known = [(i, text) for i, text in texts if text not in self.missing_words]
             if not known:
                 self.missing_rows += len(cells)
                 return
@@ -647,8 +713,9 @@ class _ColumnReader:
         try:
             numbers = np.array(list(map(float, cells)), dtype=np.float64)
         except ValueError:
+            words = self.missing_words
             numbers = np.array(
-                [np.nan if c in MISSING or c.strip() in MISSING else float(c) for c in cells],
+                [np.nan if c in words or c.strip() in words else float(c) for c in cells],
                 dtype=np.float64,
             )
         if np.isinf(numbers).any():

@@ -66,18 +66,12 @@ class Task:
         The parts as problems over the conditions; no test part unless asked for.
     source
         Where the data is from.
-    missing
-        The columns with missing values.
-    levels
-        The categories by column.
     """
 
     binarizer: Binarizer
     train: Problem
     test: Problem | None
     source: Source
-    missing: list[str]
-    levels: dict[str, list[str]]
 
 
 def load_task(
@@ -141,13 +135,7 @@ def load_task(
         for text in notes:
             note(f"note: {text}")
     source = Source(path.name, target, len(features.columns), len(names))
-    missing = [name for name, values in features.columns.items() if _has_missing(values)]
-    levels = {
-        name: sorted({level for level in train_table.columns[name] if level is not None})
-        for name, kind in features.kinds.items()
-        if kind == "category"
-    }
-    return Task(binarizer, train, test, source, missing, levels)
+    return Task(binarizer, train, test, source)
 
 
 def _labels(
@@ -208,9 +196,3 @@ def _test_rows(labels: NDArray[Any], test_size: float, seed: int) -> NDArray[np.
         share = min(max(round(test_size * len(rows)), 1), len(rows) - 1)
         chosen[rng.permutation(rows)[:share]] = True
     return chosen
-
-
-def _has_missing(values: NDArray[Any]) -> bool:
-    if values.dtype == object:
-        return any(value is None for value in values)
-    return bool((np.isnat(values) if values.dtype.kind == "M" else np.isnan(values)).any())

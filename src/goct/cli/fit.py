@@ -14,11 +14,12 @@ from goct.cli.guard import Code, UsageError, check_outputs, note
 from goct.cli.progress import ProgressDisplay
 from goct.constraints import get_constraint
 from goct.metrics import Metric, get_metric
-from goct.model import Model, Part, Quantity, metric_on, node_counts
+from goct.model import Model, Part, Quantity, columns_of, metric_on, node_counts
 from goct.report.rivals import compare_with_cart
 from goct.report.text import describe_status
 from goct.solution import Limit, Solution, Status
 from goct.solve import solve
+from goct.table import MISSING
 
 
 def fit(
@@ -116,8 +117,8 @@ def _model(task: Task, metric: Metric, solution: Solution) -> Model:
         solution,
         task.binarizer.conditions_,
         source=task.source,
-        missing=task.missing,
-        levels=task.levels,
+        columns=columns_of(task.binarizer),
+        missing_words=MISSING,
     )
     rival = compare_with_cart(
         task.train, task.test, metric, solution.max_depth, tree.n_leaves, solution.constraints

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -41,14 +42,18 @@ def predict(
         )
     if column in names and not only:
         raise UsageError(f"{data}: there is a column {column!r} already; choose another --column")
+    verbatim = None
+    if tree.missing_words is None:
+        verbatim = {name: set(map(str, c.levels or ())) for name, c in tree.columns.items()}
+    else:
+        dialect = replace(dialect, missing_words=tree.missing_words)
     kinds = {name: c.kind for name, c in tree.columns.items() if c.kind != "unknown"}
     table = read_csv(
         data,
         kinds=kinds,
         only=list(tree.columns) or [name for name in names if name is not None][:1],
-        delimiter=dialect.delimiter,
-        decimal=dialect.decimal,
-        encoding=dialect.encoding,
+        verbatim=verbatim,
+        dialect=dialect,
     )
     labels = tree.predict(table)
     if not quiet:

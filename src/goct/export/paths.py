@@ -105,7 +105,9 @@ class Clause:
             ]
             if not levels:
                 return _NEVER
-            return OneOf(self.column, tuple(levels)).name
+            if len(levels) == 1:
+                return f"{self.column} = {levels[0]}"
+            return f"{self.column} in {{{', '.join(levels)}}}"
         ordered = dict.fromkeys(
             level for c in self.unmet if isinstance(c, OneOf) for level in c.levels
         )
