@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,7 +19,7 @@ from goct._core import __version__
 from goct.binarize.conditions import Above, After, Condition, IsTrue, Missing, OneOf
 from goct.binarize.table import read_table
 from goct.exact import Exact
-from goct.metrics import Confusion, Metric
+from goct.metrics import Confusion, Metric, get_metric
 from goct.problem import Problem
 from goct.solution import Solution
 from goct.table import Table, with_cells_read
@@ -442,8 +443,19 @@ class Model:
 
     def problem(self, table: Any, labels: ArrayLike) -> Problem:
         """Return rows with known labels as a problem over the conditions of the tree."""
-        names = [f"x{j}" for j in range(len(self.conditions))]
+        names = self.tree.feature_names
         return known_classes(self.matrix(table), labels, names, self.classes, self.positive)
+
+    def part(self, table: Any, labels: ArrayLike) -> Part:
+        """Return how rows with known labels fall through the tree.
+
+        The metric is given if its name tells what it is and it is defined there.
+        """
+        problem = self.problem(table, labels)
+        value = None
+        with contextlib.suppress(ValueError, TypeError):  # a metric of the user's own
+            value = metric_on(get_metric(self.question.metric), self.tree, problem)
+        return Part(node_counts(self.tree, problem), value)
 
     def confusion_matrix(self, part: Part | None = None) -> Counts:
         """Return the weights of true (outside) and predicted classes; of the training part."""

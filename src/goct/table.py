@@ -301,9 +301,11 @@ def _check_encoding(encoding: str) -> None:
         raise TableError(f"{encoding!r} is no encoding of text files")
 
 
-def write_csv(file: IO[str], names: Sequence[str], rows: Iterator[Sequence[Any]]) -> None:
-    """Write a table as a CSV file with commas and a line of column names."""
-    writer = csv.writer(file, lineterminator="\n")
+def write_csv(
+    file: IO[str], names: Sequence[str], rows: Iterator[Sequence[Any]], delimiter: str = ","
+) -> None:
+    """Write a table as a CSV file with a line of column names."""
+    writer = csv.writer(file, delimiter=delimiter, lineterminator="\n")
     writer.writerow(names)
     writer.writerows(rows)
 
