@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import os
 import re
 import shlex
@@ -478,6 +479,21 @@ def test_files_for_a_tree_of_a_data_frame(tmp_path: Path) -> None:
     assert "column 'size' has categories that the tree has not seen ('9', in 1 rows)" in (
         result.output
     )
+
+
+def test_control_characters_do_not_reach_the_terminal(tmp_path: Path) -> None:
+    escape = "\x1b[31mred\x1b[0m"
+    data, model = tmp_path / "data.csv", tmp_path / "m.json"
+    data.write_text(f"x {escape},y\n" + f"1,{escape}\n2,b\n" * 9)
+    shown = run("fit", data, "--target", "y", "--depth", 1, "--save", model).output
+    content = json.loads(model.read_text())
+    content["question"]["metric"] = escape
+    del content["checksum"]
+    Model.from_dict(content).save(model)
+    shown += run("show", model).output + run("show", model, "--format", "rules").output
+    shown += run("predict", model, data, "-o", tmp_path / "out.csv").output
+    assert "\\x1b[31mred" in shown
+    assert "\x1b" not in shown
 
 
 def test_broken_models(saved: Path, customers: Path, tmp_path: Path) -> None:

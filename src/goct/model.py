@@ -32,6 +32,7 @@ Weight: TypeAlias = int | Fraction
 Counts: TypeAlias = tuple[tuple[Weight, ...], ...]
 
 COLUMN_KINDS = ("number", "date", "category", "boolean", "unknown")
+_TOLERANCE = 1e-6  # of floats that stand for exact numbers
 _KIND_OF_CONDITION = {Above: "number", After: "date", OneOf: "category", IsTrue: "boolean"}
 
 
@@ -265,6 +266,14 @@ class Model:
                 )
         if self.positive is not None and not 0 <= self.positive < len(self.classes):
             raise ValueError(f"the positive class {self.positive} is not one of the classes")
+        _check_proof(self.proof)
+        if self.train.value is not None:
+            gained = self.train.value.value - self.question.split_penalty * self.tree.splits
+            if gained > self.proof.bound.value + _TOLERANCE * max(1, abs(gained)):
+                raise ValueError(
+                    f"train.value is {self.train.value.value:g}, which is above the proven bound "
+                    f"{self.proof.bound.value:g}"
+                )
         for name, part in (("train", self.train), ("test", self.test)):
             if part is not None:
                 _check_counts(self.tree, part.counts, name)
@@ -616,6 +625,18 @@ def _renumbered(node: Node, place: Mapping[int, int]) -> Node:
         return node
     left, right = _renumbered(node.left, place), _renumbered(node.right, place)
     return Split(place[node.feature], left, right)
+
+
+def _check_proof(proof: Proof) -> None:
+    objective, bound = proof.objective.value, proof.bound.value
+    margin = _TOLERANCE * max(1, abs(objective), abs(bound))
+    if objective > bound + margin:
+        raise ValueError(f"proof.objective is {objective:g}, which is above proof.bound, {bound:g}")
+    if proof.status == "optimal" and objective < bound - margin:
+        raise ValueError(
+            f"proof.status is optimal, but proof.objective is {objective:g} and proof.bound "
+            f"{bound:g}"
+        )
 
 
 def _check_counts(tree: Tree, counts: Counts, name: str) -> None:

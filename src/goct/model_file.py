@@ -37,6 +37,8 @@ MAX_BYTES = 1 << 24
 MAX_TEXT = 1 << 16
 
 _FRACTION = re.compile(r"-?\d{1,60}(/[1-9]\d{0,60})?", re.ASCII)
+_INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)?", re.ASCII)
+_MAX_DIGITS = 400
 _MOMENT = re.compile(r"\d{4}-\d\d(-\d\d([T ]\d\d(:\d\d(:\d\d(\.\d{1,9})?)?)?)?)?", re.ASCII)
 
 T = TypeVar("T")
@@ -164,7 +166,12 @@ def _parse(raw: bytes) -> Model:
         raise ModelFileError("the file is empty")
     try:
         text = raw.decode("utf-8-sig")
-        data = json.loads(text, object_pairs_hook=_without_duplicates, parse_constant=_no_constant)
+        data = json.loads(
+            text,
+            object_pairs_hook=_without_duplicates,
+            parse_constant=_no_constant,
+            parse_int=_integer,
+        )
     except UnicodeDecodeError as error:
         raise ModelFileError(f"this is not a text file (byte {error.start})") from None
     except json.JSONDecodeError as error:
@@ -208,6 +215,12 @@ def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
             raise ModelFileError(f"the entry {key!r} occurs twice in one object")
         found[key] = value
     return found
+
+
+def _integer(text: str) -> int:
+    if len(text) > _MAX_DIGITS:
+        raise ModelFileError(f"a number has {len(text)} digits; at most {_MAX_DIGITS} are read")
+    return int(text)
 
 
 def _no_constant(name: str) -> Any:
@@ -309,6 +322,8 @@ def _weight(value: Any, place: str) -> Weight:
 def _moment(value: Any, place: str) -> str:
     text = _text(value, place)
     try:
+        if not _INSTANT.fullmatch(text):
+            raise ValueError
         datetime.fromisoformat(text)
     except ValueError:
         raise _expected(place, "a date and time in ISO 8601", value) from None

@@ -13,10 +13,9 @@ import typer
 
 from goct.cli.data import Decimal, Delimiter, Encoding, Quiet, read_delimiter
 from goct.cli.guard import UsageError, check_outputs, note
-from goct.export.text import one_line
 from goct.files import atomic_write
 from goct.model import Model
-from goct.report.text import confusion_table
+from goct.report.text import confusion_table, one_line
 from goct.table import Table, find_dialect, read_csv, read_header, read_rows, write_csv
 
 
@@ -114,8 +113,7 @@ def _compare(tree: Model, table: Table, target: str) -> None:
     if not known.any():
         return
     part = tree.part(table.take(known), [label_of[cell] for cell in cells[known]])
-    classes = [one_line(str(label)) for label in tree.classes]
-    note(confusion_table(tree.confusion_matrix(part), classes))
+    note(confusion_table(tree.confusion_matrix(part), tree.classes))
     value = "not defined" if part.value is None else str(part.value)
     note(f"\n{one_line(tree.question.metric)} on {int(known.sum())} rows: {value}")
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import keyword
 
 from goct.binarize.conditions import Above, After, Condition, IsTrue, OneOf, plain_number
-from goct.export.text import one_line
 from goct.model import Model
+from goct.report.text import one_line
 from goct.tree import Leaf, Node
 
 _MISSING = """
