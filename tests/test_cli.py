@@ -11,6 +11,7 @@ import sys
 import time
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -275,6 +276,17 @@ def test_labels_that_are_the_same_number(tmp_path: Path) -> None:
     assert "note: the target 'y' is '+1' in some rows and '1' in others: the same number" in (
         result.output
     )
+
+
+def test_columns_that_are_conditions_already(tmp_path: Path) -> None:
+    data, model = write(tmp_path, "u,v,y\n" + "1,0,a\n0,0,b\n1,1,a\n" * 9), tmp_path / "m.json"
+    fit = ("fit", data, "--target", "y", "--binarizer", "none", "--save", model)
+    assert run(*fit).exit_code == 0
+    result = run("predict", model, data, "--only", "-q")
+    assert result.output.splitlines()[1:4] == ["a", "b", "a"]
+    names: dict[str, Any] = {}
+    exec(run("show", model, "--format", "python").output, names)
+    assert [names["predict"]({"u": u, "v": "0"}) for u in ("1", "0", "1.0")] == ["a", "b", "a"]
 
 
 def test_engines(customers: Path) -> None:

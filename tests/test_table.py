@@ -186,6 +186,13 @@ def test_cells_that_do_not_fit_a_given_kind(tmp_path: Path) -> None:
         read(tmp_path, "a,b\n2024-13-01,2\n", kinds={"a": "date"})
 
 
+def test_truth_values_as_numbers(tmp_path: Path) -> None:
+    content = "a,b\n1,x\n0.0,y\n,z\n"
+    assert read(tmp_path, content).kinds["a"] == "number"
+    table = read(tmp_path, content, kinds={"a": "boolean"})
+    np.testing.assert_array_equal(table.columns["a"], [1, 0, np.nan])
+
+
 def test_names_that_do_not_exist(tmp_path: Path) -> None:
     with pytest.raises(TableError, match=r"no column 'Income '; did you mean 'income'\?"):
         read(tmp_path, "income,b\n1,2\n", ignore=["Income "])

@@ -30,7 +30,7 @@ MISSING = frozenset({"", "?", "NA", "N/A", "NaN", "nan", "NULL", "null"})
 DELIMITERS = ",;\t|"
 MAX_COLUMNS = 100_000
 
-_TRUTHS = {"true": 1.0, "false": 0.0}
+_TRUTHS = {"true": 1.0, "false": 0.0, "1": 1.0, "0": 0.0, "1.0": 1.0, "0.0": 0.0}
 _DATE = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?)?")
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+(?:,\d+)?(?:[eE][+-]?\d+)?")
 _SURELY_DECIMAL = re.compile(r"[+-]?(?:0+,\d+|\d+,(?:\d{1,2}|\d{4,}))(?:[eE][+-]?\d+)?")

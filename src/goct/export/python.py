@@ -72,7 +72,7 @@ _TRUE = """
 
 def _true(value):
     if isinstance(value, str):
-        return value.strip().lower() == "true"
+        return value.strip().lower() in ("true", "1", "1.0")
     return not _missing(value) and bool(value == 1)
 """
 
