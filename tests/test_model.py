@@ -35,6 +35,7 @@ def test_save_and_load(seed: int, tmp_path: Path) -> None:
     model.save(tmp_path / "model.json")
     loaded = Model.load(tmp_path / "model.json")
     assert loaded == model
+    assert Model.from_dict(model.to_dict()) == model
     assert loaded.classes == classes
     assert [type(label) for label in loaded.classes] == [type(label) for label in classes]
 

@@ -121,6 +121,7 @@ def test_encodings(tmp_path: Path) -> None:
 
 
 def test_codes_are_not_numbers_by_accident(tmp_path: Path) -> None:
+    assert read(tmp_path, "a,b\n1,x\nNAN,y\n").kinds["a"] == "category"
     assert read(tmp_path, "a,b\n1_000,x\n2_000,y\n").kinds["a"] == "category"
     table = read(tmp_path, "zip,b\n01234,x\n99999,y\n", kinds={"zip": "category"})
     assert table.columns["zip"].tolist() == ["01234", "99999"]

@@ -88,7 +88,10 @@ def model_to_dict(model: Model) -> dict[str, Any]:
         "created": model.created,
         "classes": tree["classes"],
         "positive": model.positive,
-        "columns": {name: asdict(column) for name, column in model.columns.items()},
+        "columns": {
+            name: {**asdict(column), "levels": _list(column.levels)}
+            for name, column in model.columns.items()
+        },
         "conditions": [condition.to_dict() for condition in model.conditions],
         "nodes": tree["nodes"],
         "question": {**asdict(model.question), "constraints": list(model.question.constraints)},
@@ -97,7 +100,7 @@ def model_to_dict(model: Model) -> dict[str, Any]:
         "train": _part_to_dict(model.train),
         "test": None if model.test is None else _part_to_dict(model.test),
         "rivals": [_rival_to_dict(rival) for rival in model.rivals],
-        "missing_words": None if model.missing_words is None else list(model.missing_words),
+        "missing_words": _list(model.missing_words),
     }
 
 
@@ -463,6 +466,10 @@ def _rival(n_classes: int) -> Callable[[Any, str], Rival]:
         return rival
 
     return read
+
+
+def _list(values: tuple[T, ...] | None) -> list[T] | None:
+    return None if values is None else list(values)
 
 
 def _counts_to_list(counts: Sequence[Sequence[Weight]]) -> list[list[int | str]]:

@@ -722,6 +722,9 @@ class _ColumnReader:
             )
         if np.isinf(numbers).any():
             raise ValueError(_INFINITE)
+        missing = np.flatnonzero(np.isnan(numbers)).tolist()
+        if any(cells[i].strip() not in self.missing_words for i in missing):
+            raise ValueError  # Python would read NAN and -nan as numbers, too
         return numbers
 
     def _first_misfit(self, kind: str, cells: Sequence[str]) -> tuple[int, str]:
