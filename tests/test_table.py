@@ -210,3 +210,12 @@ def test_ten_thousand_columns(tmp_path: Path) -> None:
     row = ",".join("1" for _ in range(10_000))
     table = read(tmp_path, f"{names}\n{row}\n{row}\n")
     assert len(table.columns) == 10_000
+
+
+def test_a_million_rows(tmp_path: Path) -> None:
+    table = read(tmp_path, "a,b,c\n" + "1.5,x,\n?,y,2024-03-01\n" * 500_000)
+    assert table.n_rows == 1_000_000
+    assert dict(table.kinds) == {"a": "number", "b": "category", "c": "date"}
+    assert np.isnan(table.columns["a"]).sum() == 500_000
+    assert table.columns["b"][-1] == "y"
+    assert table.line_of(999_999) == 1_000_001

@@ -414,6 +414,15 @@ def test_refitting_forgets() -> None:
     assert not hasattr(binarizer, "feature_names_in_")
 
 
+def test_a_hundred_thousand_rows_of_fifty_columns() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(100_000, 50))
+    y = X[:, 7] + rng.normal(size=100_000) > 0.3
+    binarizer = Binarizer("mdlp").fit(X, y)
+    assert {c.column for c in binarizer.conditions_} == {"x7"}
+    assert len(binarizer.conditions_) > 5
+
+
 def test_ten_thousand_columns() -> None:
     rng = np.random.default_rng(0)
     X = rng.random((20, 10_000)).round(2)
