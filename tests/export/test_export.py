@@ -290,6 +290,8 @@ def test_words_of_clauses() -> None:
     assert words(OneOf("x", ("a", "b", "c")), unmet=(OneOf("x", ("b",)),)) == "x in {a, c}"
     assert words(unmet=(OneOf("x", ("b",)), OneOf("x", ("c",)))) == "x not in {b, c}"
     assert words(unmet=(OneOf("x", ("b",)),)) == "x ≠ b"
+    assert words(OneOf("x", ("a, b", "c", " d", ""))) == 'x in {"a, b", c, " d", ""}'
+    assert words(OneOf("x", ("it's {",))) == 'x = "it\'s {"'
 
 
 def test_dot(case: tuple[Model, dict[str, list[Any]], list[Any]]) -> None:
