@@ -296,6 +296,7 @@ def test_engines(customers: Path) -> None:
     assert len(values) == 3
     assert len(set(values)) == 1
     assert "allowed: 'auto', 'search', 'mip'" in fails(*fit, "--engine", "magic")
+    assert "use --engine mip" in fails(*fit, "--engine", "search", "--constraint", "fp >= 1")
 
 
 def test_a_rival_of_one_leaf_says_so(tmp_path: Path) -> None:
