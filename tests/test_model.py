@@ -11,6 +11,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
 import goct
@@ -232,6 +233,9 @@ def test_from_estimator() -> None:
         Model.from_estimator(goct.OptimalTreeClassifier())
     with pytest.raises(TypeError, match=r"got Pipeline; pass its last step, pipeline\[-1\]"):
         Model.from_estimator(make_pipeline(classifier))
+    search = GridSearchCV(classifier, {"max_depth": [1]}, cv=2).fit(frame, labels)
+    with pytest.raises(TypeError, match="got GridSearchCV; pass its best_estimator_"):
+        Model.from_estimator(search)
     for draw in (goct.plot_tree, goct.export_text):
         with pytest.raises(TypeError, match=r"a Model, a Solution or a fitted Opt.* got int"):
             draw(3)

@@ -350,7 +350,11 @@ class Model:
         from goct.estimator import OptimalTreeClassifier
 
         if not isinstance(classifier, OptimalTreeClassifier):
-            hint = "; pass its last step, pipeline[-1]" if hasattr(classifier, "steps") else ""
+            hint = ""
+            if hasattr(classifier, "steps"):
+                hint = "; pass its last step, pipeline[-1]"
+            elif hasattr(classifier, "best_estimator_"):
+                hint = "; pass its best_estimator_"
             raise TypeError(
                 "there must be a Model, a Solution or a fitted OptimalTreeClassifier, "
                 f"got {type(classifier).__name__}{hint}"
