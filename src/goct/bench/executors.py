@@ -101,9 +101,13 @@ class DaskExecutor(Executor):
         The address of the scheduler of a running cluster; None to start one here.
     workers
         How many workers to start here.
+    timeout
+        Seconds to wait for the scheduler.
     """
 
-    def __init__(self, scheduler: str | None = None, workers: int = 1) -> None:
+    def __init__(
+        self, scheduler: str | None = None, workers: int = 1, timeout: float = 10.0
+    ) -> None:
         try:
             from distributed import Client, LocalCluster
         except ImportError:
@@ -116,7 +120,7 @@ class DaskExecutor(Executor):
                 n_workers=workers, threads_per_worker=1, dashboard_address=None
             )
         try:
-            self.client = Client(self._cluster or scheduler, timeout=10)
+            self.client = Client(self._cluster or scheduler, timeout=timeout)
         except (OSError, ValueError, TimeoutError) as error:
             raise ValueError(f"no Dask scheduler answers at {scheduler}: {error}") from None
 

@@ -41,7 +41,7 @@ class Runner:
         with tempfile.TemporaryDirectory(prefix="goct-bench-") as folder:
             request, result, errors = (Path(folder, n) for n in ("request", "result", "errors"))
             file = None if path is None else str(path.resolve())
-            text = json.dumps({"spec": spec.to_json(), "path": file})
+            text = json.dumps({"spec": spec.to_json(), "path": file, "parent": os.getpid()})
             request.write_text(text, encoding="utf-8")
             started = time.perf_counter()
             with errors.open("wb") as stream:

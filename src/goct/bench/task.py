@@ -38,11 +38,13 @@ def hard_limit(spec: Spec) -> float:
     return spec.limit + max(share * spec.limit, least)
 
 
-def confine(spec: Spec) -> None:
+def confine(spec: Spec, parent: int) -> None:
     """Limit what this process may take, and let it die with the one that started it."""
     if sys.platform == "linux":
         set_death_signal = 1  # PR_SET_PDEATHSIG
         ctypes.CDLL(None, use_errno=True).prctl(set_death_signal, signal.SIGKILL)
+    if os.getppid() != parent:  # it died before
+        sys.exit(1)
     if spec.memory:
         resource.setrlimit(resource.RLIMIT_AS, (spec.memory, spec.memory))
     seconds = int(hard_limit(spec)) + 5
@@ -152,7 +154,7 @@ def main() -> None:
     request, result = map(Path, sys.argv[1:])
     data = json.loads(request.read_text(encoding="utf-8"))
     spec = Spec.from_json(data["spec"])
-    confine(spec)
+    confine(spec, data["parent"])
     try:
         outcome = execute(spec, None if data["path"] is None else Path(data["path"]))
     except MemoryError as error:
