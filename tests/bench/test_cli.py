@@ -32,9 +32,9 @@ def test_every_experiment_from_end_to_end(
     result = run(*arguments)
     assert result.exit_code == 0, result.output
     assert "not in" in result.output or name == "growth"
-    assert "0 done now" not in result.output
+    assert ", 0 done now" not in result.output
     again = run(*arguments)
-    assert "0 done now" in again.output
+    assert ", 0 done now" in again.output
     shown = run("status", results).output
     assert name in shown
     assert "to do" not in shown
