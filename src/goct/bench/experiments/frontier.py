@@ -55,8 +55,8 @@ class FrontierExperiment(Experiment):
                 cells += [len(outcome.stats["points"]), outcome.seconds, proof]
             rows.append(cells)
         columns = ["dataset", "depth"]
-        for what in ("corners of the hull", "points of the Pareto front"):
-            columns += [what, "time [s]", "proof"]
+        for count, what in (("corners", "hull"), ("points", "Pareto front")):
+            columns += [f"{count} of the {what}", f"time [s], {what}", f"proof, {what}"]
         hulls = {
             name: members
             for name, members in group(

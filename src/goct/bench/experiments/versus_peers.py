@@ -104,7 +104,7 @@ class VersusPeers(Experiment):
                 "A solver that stopped at the limit counts with the time it took, so that its "
                 "ratio is too small.",
                 "gosdt counts its penalty per leaf, which is one more than splits, and so has the "
-                "same best trees; it has no limit on depth without a penalty. odtlearn needs a "
+                "same best trees; it takes no questions without a penalty. odtlearn needs a "
                 "licence of Gurobi for all but small tables.",
                 "The paper has no such experiment, but for F1 and STreeD.",
             ],
