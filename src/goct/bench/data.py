@@ -24,7 +24,7 @@ PAPER = (
     "compas",
     "diabetes",
     "fico",
-    "german",
+    "german-credit",
     "heart",
     "hepatitis",
     "HTRU_2",

@@ -210,7 +210,7 @@ def _trouble(runs: Sequence[Run]) -> str:
     if wrong := refuted(runs):
         lines = [f"- {run.spec.label}: claims {_value(run)}, there is {best:.6f}"
                  for run, best in wrong]  # fmt: skip
-        parts.append("Claimed to be optimal, while another solver has a better tree:\n")
+        parts.append("Claimed to be optimal, while another solver has a better tree:")
         parts.append("\n".join(lines))
     if not parts:
         return ""
@@ -267,7 +267,7 @@ def _draw(figure: Figure, path: Path) -> bool:
     except ImportError:
         return False
     # The same numbers give the same file.
-    with matplotlib.rc_context({"svg.hashsalt": "goct", "svg.fonttype": "path"}):
+    with matplotlib.rc_context({"svg.hashsalt": "goct", "svg.fonttype": "none"}):
         canvas = Canvas(figsize=figure.size, layout="constrained")
         figure.draw(canvas)
         with atomic_write(path, binary=True) as file:
