@@ -2,6 +2,9 @@ from __future__ import annotations
 
 import csv
 import re
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -89,3 +92,24 @@ def test_other_files_are_refused(tmp_path: Path, data: Path) -> None:
     result = run("run", "datasets", "--data", data, "--results", other)
     assert result.exit_code == 2
     assert "is no results file" in result.output
+
+
+@pytest.mark.parametrize("kind", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_campaign_says_how_to_go_on(
+    data: Path, tmp_path: Path, kind: signal.Signals
+) -> None:
+    results = tmp_path / "r.sqlite"
+    process = subprocess.Popen(
+        [sys.executable, "-m", "goct", "bench", "run", "streed", "--tiny", "--data", data,
+         "--datasets", "first", "--limit", "60", "--results", results,
+         "--solvers", "search,tests.bench.faults:Hangs"],
+        stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert process.stderr is not None
+    lines = [process.stderr.readline() for _ in range(2)]  # the second is about the first run
+    process.send_signal(kind)
+    _, rest = process.communicate(timeout=20)
+    assert lines[0] == "2 runs to do, 0 done before\n"
+    assert process.returncode == 3
+    assert "goes on where it was" in rest
+    assert "1 to do" in run("status", results).output

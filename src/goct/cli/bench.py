@@ -311,7 +311,6 @@ def _check(plan: Plan) -> None:
     """Refuse what no run could be done with."""
     from goct.bench.peers import get_solver
     from goct.metrics import get_metric
-    from goct.mip.engine import BACKENDS
 
     for metric in plan.metrics or ():
         get_metric(metric)
@@ -320,5 +319,9 @@ def _check(plan: Plan) -> None:
             get_solver(solver)
         except (ImportError, AttributeError) as error:
             raise UsageError(f"the solver {solver!r} cannot be loaded: {error}") from None
+    if plan.backend == "scip":
+        return
+    from goct.mip.engine import BACKENDS  # loads the solvers, which takes a moment
+
     if plan.backend not in BACKENDS:
         raise UsageError(f"unknown backend {plan.backend!r}; there are {', '.join(BACKENDS)}")
