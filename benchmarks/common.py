@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import gc
 import math
-import os
 import statistics
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -13,30 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from goct import Problem
-
-PAPER = [
-    "appendicitis",
-    "cleve",
-    "colic",
-    "compas",
-    "diabetes",
-    "fico",
-    "heart",
-    "hepatitis",
-    "HTRU_2",
-    "magic04",
-    "pendigits",
-    "promoters",
-    "spambase",
-    "yeast",
-]
-"""The datasets of the paper's study of nonlinear metrics."""
-
-Labels = NDArray[np.int64]
-Features = NDArray[np.uint8]
+from goct.bench import data
+from goct.bench.data import Features, Folder, Labels
 
 
 @dataclass(frozen=True)
@@ -56,8 +35,11 @@ Solver = Callable[[Features, Labels, int, float], Fit]
 
 def default_folder() -> Path:
     """The folder of datasets: GOCT_DATASETS, or `shared/datasets` beside the checkout."""
-    beside = Path(__file__).resolve().parents[2] / "shared" / "datasets"
-    return Path(os.environ.get("GOCT_DATASETS", beside))
+    return data.default_folder() or Path("datasets")
+
+
+PAPER = [name for name in data.PAPER if (default_folder() / f"{name}{data.SUFFIX}").exists()]
+"""The datasets of the paper's study of nonlinear metrics that are there."""
 
 
 def parser(description: str, names: list[str], depths: list[int]) -> argparse.ArgumentParser:
@@ -74,9 +56,7 @@ def parser(description: str, names: list[str], depths: list[int]) -> argparse.Ar
 
 
 def load(folder: Path, name: str) -> tuple[Features, Labels]:
-    """Read a dataset: the label first, then 0/1 features."""
-    table = np.loadtxt(folder / f"{name}.txt.gz", dtype=np.uint8)
-    return np.ascontiguousarray(table[:, 1:]), table[:, 0].astype(np.int64)
+    return Folder(folder).read(name)
 
 
 def load_problem(folder: Path, name: str) -> Problem:

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from goct import __version__
+from goct.cli.bench import app as bench
 from goct.cli.fit import fit
 from goct.cli.frontier import frontier
 from goct.cli.guard import guarded
@@ -49,6 +50,7 @@ app.command()(guarded(predict))
 app.command()(guarded(show))
 app.command()(guarded(report))
 app.command()(guarded(frontier))
+app.add_typer(bench, name="bench")
 
 
 @app.command()

@@ -1,0 +1,173 @@
+"""Where runs are done: in processes here, or on a Dask cluster."""
+
+from __future__ import annotations
+
+import tempfile
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from goct.bench.runner import Runner
+from goct.bench.spec import Outcome, Spec
+from goct.bench.version import cpu_model
+
+
+@dataclass(frozen=True)
+class Job:
+    """A specification, and the file of its dataset; None if that is made on the spot."""
+
+    spec: Spec
+    path: Path | None
+
+
+@dataclass(frozen=True)
+class Done:
+    """A job, what came of it, and the processor that did it.
+
+    Attributes
+    ----------
+    outcome
+        None if the job was lost, and is still to be done.
+    """
+
+    job: Job
+    outcome: Outcome | None
+    processor: str
+
+
+class Executor(ABC):
+    """Does jobs, several at a time."""
+
+    @property
+    @abstractmethod
+    def width(self) -> int:
+        """How many jobs run at the same time."""
+
+    @abstractmethod
+    def run(self, jobs: Sequence[Job]) -> Iterator[Done]:
+        """Do jobs, and yield each when it is done.
+
+        If the iterator is closed, or interrupted, the jobs that run are killed.
+        """
+
+
+class LocalExecutor(Executor):
+    """Processes on this machine.
+
+    Parameters
+    ----------
+    jobs
+        How many at a time.
+    """
+
+    def __init__(self, jobs: int = 1) -> None:
+        if jobs < 1:
+            raise ValueError(f"the number of jobs must be at least 1, got {jobs}")
+        self.jobs = jobs
+
+    @property
+    def width(self) -> int:
+        """How many jobs run at the same time."""
+        return self.jobs
+
+    def run(self, jobs: Sequence[Job]) -> Iterator[Done]:
+        """Do jobs, and yield each when it is done."""
+        runner = Runner()
+        with ThreadPoolExecutor(self.jobs) as pool:
+            futures: dict[Future[Outcome], Job] = {}
+            try:
+                for job in jobs:
+                    futures[pool.submit(runner.run, job.spec, job.path)] = job
+                for future in as_completed(futures):
+                    yield Done(futures[future], future.result(), cpu_model())
+            finally:
+                pool.shutdown(wait=False, cancel_futures=True)
+                runner.stop()
+
+
+class DaskExecutor(Executor):
+    """The workers of a Dask cluster; only this process writes results.
+
+    Each thread of a worker does one job at a time, in a process of its own. The
+    jobs of a worker that is lost are given to others.
+
+    Parameters
+    ----------
+    scheduler
+        The address of the scheduler of a running cluster; None to start one here.
+    workers
+        How many workers to start here.
+    timeout
+        Seconds to wait for the scheduler.
+    """
+
+    def __init__(
+        self, scheduler: str | None = None, workers: int = 1, timeout: float = 10.0
+    ) -> None:
+        try:
+            from distributed import Client, LocalCluster
+        except ImportError:
+            raise ImportError("a cluster needs Dask: pip install 'goct[bench]'") from None
+        self._cluster = None
+        if scheduler is None:
+            if workers < 1:
+                raise ValueError(f"the number of workers must be at least 1, got {workers}")
+            self._cluster = LocalCluster(
+                n_workers=workers, threads_per_worker=1, dashboard_address=None
+            )
+        try:
+            self.client = Client(self._cluster or scheduler, timeout=timeout)
+        except (OSError, ValueError, TimeoutError) as error:
+            raise ValueError(f"no Dask scheduler answers at {scheduler}: {error}") from None
+
+    @property
+    def width(self) -> int:
+        """How many jobs run at the same time."""
+        threads: dict[str, int] = self.client.nthreads()
+        return max(sum(threads.values()), 1)
+
+    def run(self, jobs: Sequence[Job]) -> Iterator[Done]:
+        """Do jobs, and yield each when it is done."""
+        from distributed import as_completed as completed
+        from distributed.scheduler import KilledWorker
+
+        contents: dict[Path, Any] = {}
+        for path in {job.path for job in jobs if job.path is not None}:
+            contents[path] = self.client.scatter(path.read_bytes(), broadcast=True)
+        futures: dict[Any, Job] = {}
+        try:
+            for job in jobs:
+                data = None if job.path is None else contents[job.path]
+                spec = job.spec.to_json()
+                future = self.client.submit(run_remotely, spec, data, pure=False, retries=2)
+                futures[future] = job
+            for future in completed(list(futures)):
+                try:
+                    outcome, processor = future.result()
+                except KilledWorker:
+                    yield Done(futures[future], None, "")
+                else:
+                    yield Done(futures[future], Outcome.from_json(outcome), processor)
+                future.release()
+        finally:
+            with suppress(Exception):
+                self.client.cancel(list(futures))
+            with suppress(Exception):
+                self.client.close()
+            if self._cluster is not None:
+                self._cluster.close()
+
+
+def run_remotely(spec: str, data: bytes | None) -> tuple[str, str]:
+    """Do a job on a worker, and return the outcome and the processor."""
+    with tempfile.TemporaryDirectory(prefix="goct-bench-") as folder:
+        path = None
+        if data is not None:
+            path = Path(folder, "data.txt.gz")
+            path.write_bytes(data)
+        outcome = Runner().run(Spec.from_json(spec), path)
+    return outcome.to_json(), cpu_model()

@@ -1,0 +1,130 @@
+"""What an experiment is, and what of it is asked for."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any, ClassVar, TypeVar
+
+from goct.bench.data import Folder
+from goct.bench.render import Report
+from goct.bench.reported import Reported
+from goct.bench.results import Run
+from goct.bench.spec import Spec
+
+T = TypeVar("T")
+
+
+class Profile(Enum):
+    """How much of an experiment is done."""
+
+    FULL = "full"
+    """As the paper has it, or more."""
+    QUICK = "quick"
+    """Small datasets and short limits: all experiments in minutes."""
+    TINY = "tiny"
+    """As little as shows that everything works."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is asked for; None leaves it to the experiment.
+
+    Attributes
+    ----------
+    folder
+        The datasets.
+    profile
+        How much is done.
+    datasets, depths, metrics, penalties, rows, solvers
+        Which of them take part. `rows` says what is learnt from: "all" or the
+        "train"-ing half of a split.
+    splits
+        How many random splits.
+    limit
+        Seconds for each run.
+    backend
+        The solver of the MIP engine.
+    memory
+        Bytes for each run; 0 for no limit.
+    seed
+        A seed for solvers.
+    missing
+        Datasets that are not in the folder are added here.
+    """
+
+    folder: Folder
+    profile: Profile = Profile.FULL
+    datasets: tuple[str, ...] | None = None
+    depths: tuple[int, ...] | None = None
+    metrics: tuple[str, ...] | None = None
+    penalties: tuple[str, ...] | None = None
+    rows: tuple[str, ...] | None = None
+    solvers: tuple[str, ...] | None = None
+    splits: int | None = None
+    limit: float | None = None
+    backend: str = "scip"
+    memory: int = 0
+    seed: int = 0
+    missing: set[str] = field(default_factory=set, compare=False)
+
+    def choose(self, asked: T | None, full: T, quick: T, tiny: T | None = None) -> T:
+        """Return what was asked for, or what goes with the profile."""
+        if asked is not None:
+            return asked
+        if self.profile is Profile.FULL:
+            return full
+        return quick if tiny is None or self.profile is Profile.QUICK else tiny
+
+    def choose_datasets(self, full: Sequence[str], quick: Sequence[str]) -> list[str]:
+        """Return the datasets that are asked for and are in the folder."""
+        names = self.choose(self.datasets, tuple(full), tuple(quick))
+        self.missing.update(name for name in names if name not in self.folder.names)
+        return [name for name in names if name in self.folder.names]
+
+    def choose_limit(self, full: float, quick: float = 5.0) -> float:
+        """Return the seconds for each run."""
+        return self.choose(self.limit, full, quick, 2.0)
+
+    def spec(self, dataset: str, solver: str, **settings: Any) -> Spec:
+        """Return a run on a dataset of the folder."""
+        options = dict(settings.pop("options", {}))
+        if solver == "mip":
+            options.setdefault("backend", self.backend)
+        return Spec(
+            dataset=dataset,
+            digest=self.folder.digest(dataset),
+            solver=solver,
+            memory=self.memory,
+            seed=self.seed,
+            options=tuple(options.items()),
+            **settings,
+        )
+
+
+class Experiment(ABC):
+    """A question, the runs that answer it, and how the answer is shown.
+
+    Attributes
+    ----------
+    name
+        How it is called on the command line.
+    title
+        The title of its page.
+    summary
+        What it is about, in a line.
+    """
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    summary: ClassVar[str]
+
+    @abstractmethod
+    def specs(self, plan: Plan) -> list[Spec]:
+        """Return the runs."""
+
+    @abstractmethod
+    def report(self, runs: Sequence[Run], reported: Reported) -> Report:
+        """Return what is shown, given the runs that are done or not, and the paper's tables."""

@@ -1,0 +1,91 @@
+"""What several experiments show: losses, gaps, and how many questions were answered by when."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeVar
+
+from goct.bench.render import mean
+from goct.bench.results import Run
+from goct.bench.spec import Outcome, Spec
+
+K = TypeVar("K")
+
+PENALTY = "0.01"
+"""The penalty per split in the paper's studies of formulations and warm starts."""
+
+
+def group(runs: Iterable[Run], key: Callable[[Spec], K]) -> dict[K, list[Run]]:
+    """Return the runs by a property of their specification, in the order of first sight."""
+    groups: dict[K, list[Run]] = {}
+    for run in runs:
+        groups.setdefault(key(run.spec), []).append(run)
+    return groups
+
+
+def outcomes(runs: Iterable[Run]) -> list[Outcome]:
+    """Return the outcomes of the runs that are done."""
+    return [run.outcome for run in runs if run.outcome is not None]
+
+
+def loss(outcome: Outcome | None) -> float | None:
+    """Return what the paper calls the objective value: 1 - metric + penalty · splits."""
+    return None if outcome is None or outcome.objective is None else 1 - outcome.objective
+
+
+def relative_gap(outcome: Outcome | None) -> float | None:
+    """Return the paper's gap: the distance of the bound on the loss, as a share of the loss."""
+    if outcome is None or outcome.gap is None:
+        return None
+    value = loss(outcome)
+    return 0.0 if not value or not outcome.gap else outcome.gap / value
+
+
+def percent(share: float | None) -> str | None:
+    """Return a share as the paper shows it."""
+    return None if share is None else f"{100 * share:.1f}%"
+
+
+def proven_times(runs: Iterable[Run]) -> list[float]:
+    """Return the times of the runs that ended with a proof, in increasing order."""
+    return sorted(o.seconds for o in outcomes(runs) if o.is_proven)
+
+
+def geometric_mean(values: Iterable[float]) -> float | None:
+    """Return the geometric mean of positive numbers; None if there are none."""
+    average = mean(math.log(max(value, 1e-9)) for value in values)
+    return None if average is None else math.exp(average)
+
+
+def limits_of(runs: Sequence[Run]) -> str:
+    """Return the limits of runs in words."""
+    limits = sorted({run.spec.limit for run in runs})
+    return " or ".join(f"{limit:g}" for limit in limits) + " s"
+
+
+def draw_proven(axes: Any, series: Mapping[str, Sequence[Run]], title: str) -> None:
+    """Draw how many questions each has proven by when."""
+    for label, runs in series.items():
+        times = proven_times(runs)
+        end = max((run.spec.limit for run in runs), default=1.0)
+        xs = [max(t, 1e-3) for t in times] + [max(end, *times, 0.0)]
+        ys = [*range(1, len(times) + 1), len(times)]
+        axes.step(xs, ys, where="post", label=label)
+    axes.set_xscale("log")
+    axes.set_xlabel("seconds")
+    axes.set_ylabel("questions proven")
+    axes.set_title(title)
+    axes.set_ylim(bottom=0)
+
+
+def draw_gaps(axes: Any, series: Mapping[str, Sequence[Run]], title: str) -> None:
+    """Draw how many questions each has within which gap at the limit."""
+    for label, runs in series.items():
+        gaps = sorted(g for o in outcomes(runs) if (g := relative_gap(o)) is not None)
+        xs = [0.0, *(100 * min(gap, 1.0) for gap in gaps), 100.0]
+        axes.step(xs, [0, *range(1, len(gaps) + 1), len(gaps)], where="post", label=label)
+    axes.set_xlabel("gap at the limit [%]")
+    axes.set_ylabel("questions within the gap")
+    axes.set_title(title)
+    axes.set_ylim(bottom=0)

@@ -1,0 +1,34 @@
+"""Solvers: the engines of goct and its peers, each behind the same door."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from goct.bench.peers.base import Answer, Question, Solver, Unsupported
+
+__all__ = ["SOLVERS", "Answer", "Question", "Solver", "Unsupported", "get_solver"]
+
+SOLVERS: dict[str, str] = {
+    "search": "goct.bench.peers.own:Search",
+    "mip": "goct.bench.peers.own:Mip",
+    "describe": "goct.bench.peers.measures:Describe",
+    "frontier": "goct.bench.peers.measures:FrontierOfTrees",
+    "cart": "goct.bench.peers.cart:Cart",
+    "streed": "goct.bench.peers.streed:Streed",
+    "dl85": "goct.bench.peers.dl85:Dl85",
+    "odtlearn": "goct.bench.peers.odtlearn:Odtlearn",
+    "gosdt": "goct.bench.peers.gosdt:Gosdt",
+}
+"""Solvers by name, each with the class behind it, which is loaded when it is needed."""
+
+
+def get_solver(name: str) -> Solver:
+    """Return a solver by its name, or by ``module:class`` for one of your own."""
+    place = SOLVERS.get(name, name)
+    module, _, attribute = place.partition(":")
+    if not attribute:
+        raise ValueError(f"unknown solver {name!r}; known are {', '.join(SOLVERS)}")
+    solver = getattr(import_module(module), attribute)()
+    if not isinstance(solver, Solver):
+        raise TypeError(f"{place} is no goct.bench.peers.Solver")
+    return solver

@@ -1,0 +1,144 @@
+"""What a solver is asked, what it answers, and what it can do."""
+
+from __future__ import annotations
+
+import importlib.util
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any, ClassVar, TypeAlias
+
+from goct.bench.data import Features, Labels
+
+
+@dataclass(frozen=True)
+class Question:
+    """Data to learn from, and what to maximise.
+
+    Attributes
+    ----------
+    X, y
+        0/1 features and labels 0, 1, ...; label 1 is the positive class.
+    metric, depth, penalty, limit, seed, options
+        As in :class:`goct.bench.spec.Spec`.
+    """
+
+    X: Features
+    y: Labels
+    metric: str
+    depth: int
+    penalty: Fraction
+    limit: float
+    seed: int
+    options: Mapping[str, Any]
+
+
+Predict: TypeAlias = Callable[[Features], Labels]
+
+
+@dataclass(frozen=True)
+class PathTree:
+    """A tree for a penalty: what it predicts, and its size."""
+
+    penalty: str
+    predict: Predict
+    splits: int
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a solver says.
+
+    Attributes
+    ----------
+    predict
+        Its tree as a function from features to labels; None if there is none.
+    path
+        Further trees, of solvers that give one for each of some penalties.
+    claimed
+        The value of the metric that it states itself; None if it states none.
+    bound
+        A proven bound on the objective; None if it gives none.
+    is_proven
+        Whether it claims that no tree is better.
+    splits, depth
+        The size of the tree.
+    stats
+        What else there is to say: plain values.
+    """
+
+    predict: Predict | None
+    path: Sequence[PathTree] = ()
+    claimed: float | None = None
+    bound: float | None = None
+    is_proven: bool = False
+    splits: int | None = None
+    depth: int | None = None
+    stats: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Unsupported(Exception):  # noqa: N818
+    """A solver cannot answer such a question."""
+
+
+class Solver(ABC):
+    """Someone who learns trees; the class attributes state what it can do.
+
+    Attributes
+    ----------
+    module, distribution
+        What is imported, and the package that brings it.
+    metrics
+        The metrics that it maximises; None for all that goct knows.
+    penalised
+        The metrics that it maximises minus a penalty per split.
+    has_many_classes
+        Whether it takes more than two classes.
+    learns
+        Whether it answers with a tree; others only measure something.
+    """
+
+    module: ClassVar[str] = "goct"
+    distribution: ClassVar[str] = "goct"
+    metrics: ClassVar[frozenset[str] | None] = None
+    penalised: ClassVar[frozenset[str] | None] = None
+    has_many_classes: ClassVar[bool] = True
+    learns: ClassVar[bool] = True
+
+    @property
+    def is_installed(self) -> bool:
+        """Whether its package is there."""
+        return importlib.util.find_spec(self.module) is not None
+
+    @property
+    def version(self) -> str | None:
+        """The version of its package; None if it is not known."""
+        try:
+            return version(self.distribution)
+        except PackageNotFoundError:
+            return None
+
+    def refusal(self, question: Question) -> str | None:
+        """Say why the solver cannot answer a question; None if it can."""
+        if self.metrics is not None and question.metric not in self.metrics:
+            return f"does not maximise {question.metric}"
+        if (
+            question.penalty
+            and self.penalised is not None
+            and question.metric not in self.penalised
+        ):
+            return f"takes no penalty per split with {question.metric}"
+        if not self.has_many_classes and question.y.max() > 1:
+            return "takes two classes only"
+        return None
+
+    def load(self) -> None:
+        """Import what the solver needs, which is not timed."""
+        import_module(self.module)
+
+    @abstractmethod
+    def fit(self, question: Question) -> Answer:
+        """Learn a tree. What is done here is timed."""

@@ -1,0 +1,105 @@
+"""The engines of goct."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any
+
+from goct.bench.data import Features, Labels
+from goct.bench.peers.base import Answer, Question, Solver, Unsupported
+from goct.metrics import get_metric
+from goct.problem import Problem
+from goct.search import solve_search
+from goct.solution import Solution, Status
+from goct.solve import solve
+
+
+def problem_of(question: Question) -> Problem:
+    """Return the data as engines see it; of two classes, label 1 is positive."""
+    is_binary = get_metric(question.metric).is_binary or question.y.max() <= 1
+    return Problem.from_arrays(question.X, question.y, pos_label=1 if is_binary else None)
+
+
+class Search(Solver):
+    """The search engine."""
+
+    engine = "search"
+
+    def fit(self, question: Question) -> Answer:
+        """Solve; what is proven is in the answer."""
+        problem = problem_of(question)
+        solution = solve(
+            problem,
+            question.metric,
+            question.depth,
+            split_penalty=question.penalty,
+            engine=self.engine,
+            time_limit=question.limit,
+            random_state=question.seed,
+            **self.options(question.options),
+        )
+        return answer_of(solution)
+
+    def options(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the options for the engine."""
+        return _known(options, solve_search)
+
+
+class Mip(Search):
+    """The MIP engine."""
+
+    engine = "mip"
+
+    def load(self) -> None:
+        """Import the solvers."""
+        import_module("goct.mip")
+
+    def options(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the options for the engine."""
+        from goct.mip import solve_mip  # loads the solver, which takes a moment
+        from goct.mip.engine import BACKENDS
+
+        backend = options.get("backend", "scip")
+        if backend in BACKENDS and not BACKENDS[backend].is_available:
+            raise Unsupported(f"the backend {backend} is not installed")
+        return _known(options, solve_mip)
+
+
+def _known(options: Mapping[str, Any], engine: Any) -> dict[str, Any]:
+    """Leave out the option to inject nothing, where the engine never injects a tree."""
+    known = inspect.signature(engine).parameters
+    for name, value in options.items():
+        if name not in known and (name, value) != ("injection", "none"):
+            raise Unsupported(f"this version of the engine has no option {name!r}")
+    return {name: value for name, value in options.items() if name in known}
+
+
+def answer_of(solution: Solution) -> Answer:
+    """Return a solution as the answer to a question."""
+    stats = {name: value for name, value in solution.stats.items() if _is_plain(value)}
+    stats |= {"limit": solution.limit.value, "solution": solution.status.value}
+    tree = solution.tree
+    if tree is None:
+        return Answer(None, bound=float(solution.bound), stats=stats)
+
+    def predict(X: Features) -> Labels:
+        labels: Labels = tree.predict(X).astype(int)
+        return labels
+
+    return Answer(
+        predict,
+        claimed=None if solution.value is None else float(solution.value),
+        bound=float(solution.bound),
+        is_proven=solution.status is Status.OPTIMAL,
+        splits=tree.splits,
+        depth=tree.depth,
+        stats=stats,
+    )
+
+
+def _is_plain(value: Any) -> bool:
+    if isinstance(value, dict):
+        return all(isinstance(k, str) and _is_plain(v) for k, v in value.items())
+    return isinstance(value, str | int | float | bool)

@@ -1,0 +1,280 @@
+"""Tables as Markdown and CSV, figures, and the pages that hold them."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from goct.bench.progress import format_duration
+from goct.bench.results import Campaign, Run
+from goct.bench.spec import Spec, Status
+from goct.files import atomic_write
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A value that is shown as a text of its own."""
+
+    value: Any
+    text: str
+
+
+Cell: TypeAlias = "str | int | float | Mark | None"
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table.
+
+    Attributes
+    ----------
+    name
+        The name of its CSV file, after that of the experiment.
+    caption
+        What it shows.
+    columns
+        The heads.
+    rows
+        The cells; None is an empty one.
+    digits
+        Digits after the point, for floats.
+    """
+
+    name: str
+    caption: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[Cell]]
+    digits: int = 3
+
+    def to_markdown(self) -> str:
+        """Return the table for people."""
+        is_text = [
+            all(isinstance(_value_in(row[i]), str | None) for row in self.rows)
+            for i in range(len(self.columns))
+        ]
+        lines = [_line(self.columns), _line("---" if text else "---:" for text in is_text)]
+        lines += [_line(self._show(cell) for cell in row) for row in self.rows]
+        return "\n".join(lines)
+
+    def to_csv(self) -> str:
+        """Return the table for programs, with all digits."""
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(self.columns)
+        for row in self.rows:
+            writer.writerow([_value_in(cell) for cell in row])
+        return text.getvalue()
+
+    def _show(self, cell: Cell) -> str:
+        if cell is None:
+            return ""
+        if isinstance(cell, Mark):
+            return cell.text
+        return f"{cell:.{self.digits}f}" if isinstance(cell, float) else str(cell)
+
+
+def _value_in(cell: Cell) -> Any:
+    return cell.value if isinstance(cell, Mark) else cell
+
+
+def _line(cells: Iterable[str]) -> str:
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure.
+
+    Attributes
+    ----------
+    name
+        The name of its file, after that of the experiment.
+    caption
+        What it shows.
+    draw
+        Draws it into a matplotlib figure.
+    size
+        Width and height, in inches.
+    """
+
+    name: str
+    caption: str
+    draw: Callable[[Any], None]
+    size: tuple[float, float] = (8.0, 4.0)
+
+
+@dataclass(frozen=True)
+class Report:
+    """What an experiment has to show.
+
+    Attributes
+    ----------
+    text
+        Paragraphs that say what was done.
+    tables, figures
+        What came out.
+    notes
+        Why the numbers differ from those of the paper, and the like.
+    """
+
+    text: Sequence[str]
+    tables: Sequence[Table] = ()
+    figures: Sequence[Figure] = ()
+    notes: Sequence[str] = field(default_factory=tuple)
+
+
+def write_page(folder: Path, title: str, campaign: Campaign, report: Report) -> Path:
+    """Write the page of an experiment, with its tables as CSV and its figures."""
+    folder.mkdir(parents=True, exist_ok=True)
+    name = campaign.experiment
+    parts = [f"# {title}", *report.text]
+    for figure in report.figures:
+        file = f"{name}-{figure.name}.svg"
+        if _draw(figure, folder / file):
+            parts.append(f"![{figure.caption}]({file})\n\n*{figure.caption}*")
+        else:
+            parts.append(f"*{figure.caption}: left out, it needs matplotlib.*")
+    for table in report.tables:
+        file = f"{name}-{table.name}.csv"
+        _write(folder / file, table.to_csv())
+        parts.append(f"**{table.caption}** ([CSV]({file}))\n\n{table.to_markdown()}")
+    if report.notes:
+        parts.append("## How to read it\n\n" + "\n".join(f"- {note}" for note in report.notes))
+    parts += [_trouble(campaign.runs), provenance(campaign)]
+    page = folder / f"{name}.md"
+    _write(page, "\n\n".join(part for part in parts if part) + "\n")
+    return page
+
+
+def write_index(folder: Path, pages: Sequence[tuple[str, str, Campaign]]) -> Path:
+    """Write the page that leads to the others; each has a title and a summary."""
+    rows: list[list[Cell]] = []
+    for title, summary, campaign in pages:
+        done = sum(run.outcome is not None for run in campaign.runs)
+        link = Mark(campaign.experiment, f"[{title}]({campaign.experiment}.md)")
+        rows.append([link, summary, f"{done} of {len(campaign.runs)}", campaign.started[:10]])
+    table = Table("index", "", ["experiment", "what it is about", "runs", "date"], rows)
+    text = (
+        "# Recorded results\n\n"
+        "Every number on these pages was measured by the command at the foot of its page, and "
+        "computed from the predictions of the trees.\n\n"
+        f"{table.to_markdown()}\n"
+    )
+    page = folder / "index.md"
+    _write(page, text)
+    return page
+
+
+def provenance(campaign: Campaign) -> str:
+    """Say with which command, when, where and with what a campaign was run."""
+    about = dict(campaign.about)
+    commands = about.pop("commands", [])
+    seconds = sum(run.outcome.seconds for run in campaign.runs if run.outcome is not None)
+    facts = {
+        "started": f"{campaign.started} (UTC)",
+        "code": f"goct {campaign.version}",
+        **about,
+        "time": f"{format_duration(seconds)} of solvers in all",
+    }
+    lines = [f"| {name} | {value} |" for name, value in facts.items() if value]
+    code = "\n".join(commands)
+    return f"## How it was made\n\n```sh\n{code}\n```\n\n| | |\n|---|---|\n" + "\n".join(lines)
+
+
+def _trouble(runs: Sequence[Run]) -> str:
+    """Say which runs did not end as they should, and which claims others refute."""
+    counts: Counter[tuple[str, str]] = Counter()
+    examples: dict[tuple[str, str], str] = {}
+    for run in runs:
+        if run.outcome is None:
+            kind = (run.spec.solver, "not done")
+        elif run.outcome.status is not Status.OK:
+            kind = (run.spec.solver, run.outcome.status.value)
+        else:
+            continue
+        counts[kind] += 1
+        message = "" if run.outcome is None else " ".join(run.outcome.message.split())[:120]
+        examples.setdefault(kind, f"{run.spec.label}: {message}".removesuffix(": "))
+    parts = []
+    if counts:
+        rows: list[list[Cell]] = [
+            [*kind, count, examples[kind]] for kind, count in sorted(counts.items())
+        ]
+        table = Table("", "", ["solver", "what happened", "runs", "for example"], rows)
+        parts.append(table.to_markdown())
+    if wrong := refuted(runs):
+        lines = [f"- {run.spec.label}: claims {_value(run)}, there is {best:.6f}"
+                 for run, best in wrong]  # fmt: skip
+        parts.append("Claimed to be optimal, while another solver has a better tree:")
+        parts.append("\n".join(lines))
+    if not parts:
+        return ""
+    return "## Runs without a tree, and false claims\n\n" + "\n\n".join(parts)
+
+
+def _value(run: Run) -> str:
+    outcome = run.outcome
+    return "" if outcome is None or outcome.objective is None else f"{outcome.objective:.6f}"
+
+
+def question_of(spec: Spec) -> tuple[Any, ...]:
+    """Return what is asked in a run, whoever is asked."""
+    return (spec.dataset, spec.digest, spec.split, spec.metric, spec.depth, spec.penalty)
+
+
+def refuted(runs: Sequence[Run]) -> list[tuple[Run, float]]:
+    """Return the runs that claim an optimum that another run surpasses, with its objective."""
+    best: dict[tuple[Any, ...], float] = {}
+    claims: list[tuple[Run, float]] = []
+    for run in runs:
+        if run.outcome is None or run.outcome.objective is None:
+            continue
+        question, objective = question_of(run.spec), run.outcome.objective
+        best[question] = max(best.get(question, objective), objective)
+        if run.outcome.is_proven:
+            claims.append((run, objective))
+    found = [(run, objective, best[question_of(run.spec)]) for run, objective in claims]
+    return [(run, other) for run, objective, other in found if objective < other - 1e-9]
+
+
+def mark_best(values: Sequence[float | None], digits: int = 3) -> list[Cell]:
+    """Return values as cells, the best of them (as far as digits are shown) in bold."""
+    shown = [round(value, digits) for value in values if value is not None]
+    best = max(shown, default=None)
+    return [
+        Mark(value, f"**{value:.{digits}f}**")
+        if value is not None and len(values) > 1 and round(value, digits) == best
+        else value
+        for value in values
+    ]
+
+
+def mean(values: Iterable[float | None]) -> float | None:
+    """Return the mean of the values that are there; None if there are none."""
+    present = [value for value in values if value is not None]
+    return sum(present) / len(present) if present else None
+
+
+def _draw(figure: Figure, path: Path) -> bool:
+    try:
+        import matplotlib
+        from matplotlib.figure import Figure as Canvas
+    except ImportError:
+        return False
+    # The same numbers give the same file.
+    with matplotlib.rc_context({"svg.hashsalt": "goct", "svg.fonttype": "none"}):
+        canvas = Canvas(figsize=figure.size, layout="constrained")
+        figure.draw(canvas)
+        with atomic_write(path, binary=True) as file:
+            canvas.savefig(file, format="svg", metadata={"Date": None})
+    return True
+
+
+def _write(path: Path, text: str) -> None:
+    with atomic_write(path) as file:
+        file.write(text)

@@ -1,0 +1,198 @@
+"""What a run is, and what came of it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from enum import Enum
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Spec:
+    """A run, completely specified: the same specification asks the same question.
+
+    Attributes
+    ----------
+    dataset
+        The name of a dataset.
+    digest
+        What tells the content of the dataset from others of that name.
+    solver
+        Who does it, see :mod:`goct.bench.peers`.
+    metric
+        What is maximised.
+    depth
+        The largest depth of the tree.
+    limit
+        Seconds that the solver is given.
+    memory
+        Bytes that the process may take; 0 for no limit.
+    penalty
+        What each split costs, as a decimal number.
+    split
+        The number of the random split whose training half is learnt from; None
+        for all rows.
+    seed
+        A seed for solvers, and for datasets that are made on the spot.
+    options
+        Options of the solver: pairs of a name and a plain value.
+    """
+
+    dataset: str
+    digest: str
+    solver: str
+    metric: str = "accuracy"
+    depth: int = 2
+    limit: float = 60.0
+    memory: int = 0
+    penalty: str = "0"
+    split: int | None = None
+    seed: int = 0
+    options: tuple[tuple[str, Any], ...] = ()
+
+    def __post_init__(self) -> None:
+        pairs = tuple(sorted((str(name), _frozen(value)) for name, value in self.options))
+        object.__setattr__(self, "options", pairs)
+
+    @property
+    def key(self) -> str:
+        """A name for the specification, made of all that is in it."""
+        return hashlib.sha256(self.to_json().encode()).hexdigest()[:16]
+
+    @property
+    def label(self) -> str:
+        """A short description for people."""
+        rows = "" if self.split is None else f" split {self.split}"
+        penalty = "" if self.penalty == "0" else f" λ={self.penalty}"
+        options = "".join(f" {name}={value}" for name, value in self.options)
+        return (
+            f"{self.dataset}{rows} {self.solver} {self.metric} depth {self.depth}{penalty}{options}"
+        )
+
+    def option(self, name: str, default: Any = None) -> Any:
+        """Return the value of an option."""
+        return dict(self.options).get(name, default)
+
+    def to_json(self) -> str:
+        """Return the specification as text."""
+        return json.dumps(asdict(self), sort_keys=True)
+
+    @classmethod
+    def from_json(cls, text: str) -> Spec:
+        """Read a specification."""
+        data = json.loads(text)
+        data["options"] = tuple((name, _frozen(value)) for name, value in data["options"])
+        return cls(**data)
+
+
+def _frozen(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
+
+
+class Status(Enum):
+    """How a run ended."""
+
+    OK = "ok"
+    """With a tree; whether it is proven best is another question."""
+    NO_TREE = "no tree"
+    """The solver stopped without one."""
+    TIMEOUT = "time-out"
+    """It did not stop by itself in time and was killed."""
+    MEMORY = "out of memory"
+    """It needed more than it was given."""
+    CRASH = "crash"
+    """Its process died."""
+    ERROR = "error"
+    """It raised an exception."""
+    WRONG = "wrong"
+    """The value it claims is not that of its tree."""
+    UNSUPPORTED = "unsupported"
+    """The solver cannot answer such a question."""
+    MISSING = "not installed"
+    """The solver is not there."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a run; all values are computed from predictions, not taken from the solver.
+
+    Attributes
+    ----------
+    status
+        How it ended.
+    seconds, cpu
+        Wall-clock and processor time of the solver, its preparation of the data
+        included; for runs that were killed, of the whole process.
+    value, objective
+        The metric on the rows that were learnt from, and minus the penalty.
+    claimed
+        The value that the solver states itself, if it does.
+    bound
+        A proven bound on the objective, if the solver gives one.
+    is_proven
+        Whether the solver claims that no tree is better.
+    splits, depth
+        The size of the tree.
+    train, validation, test
+        Confusion matrices (TP, FP, FN, TN) of two classes on the rows that were
+        learnt from and, for splits, on the others.
+    path
+        Further trees, of solvers that give one for each of some penalties: the
+        penalty, the number of splits and the confusion matrices of each.
+    peak
+        The largest memory that the process took, in bytes.
+    message
+        What went wrong.
+    stats
+        What else there is to say.
+    """
+
+    status: Status
+    seconds: float = 0.0
+    cpu: float | None = None
+    value: float | None = None
+    objective: float | None = None
+    claimed: float | None = None
+    bound: float | None = None
+    is_proven: bool = False
+    splits: int | None = None
+    depth: int | None = None
+    train: tuple[int, int, int, int] | None = None
+    validation: tuple[int, int, int, int] | None = None
+    test: tuple[int, int, int, int] | None = None
+    path: tuple[Mapping[str, Any], ...] = ()
+    peak: int | None = None
+    message: str = ""
+    stats: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def has_tree(self) -> bool:
+        """Whether there is a tree with a value."""
+        return self.value is not None
+
+    @property
+    def gap(self) -> float | None:
+        """The distance from the bound, in the metric's own unit; None without a bound."""
+        if self.is_proven:
+            return 0.0
+        if self.bound is None or self.objective is None:
+            return None
+        return max(self.bound - self.objective, 0.0)
+
+    def to_json(self) -> str:
+        """Return the outcome as text."""
+        return json.dumps(asdict(self) | {"status": self.status.value}, sort_keys=True)
+
+    @classmethod
+    def from_json(cls, text: str) -> Outcome:
+        """Read an outcome."""
+        data = json.loads(text)
+        known = {f.name for f in fields(cls)}
+        data = {name: value for name, value in data.items() if name in known}
+        for name in ("train", "validation", "test", "path"):
+            if data.get(name) is not None:
+                data[name] = tuple(data[name])
+        return cls(**data | {"status": Status(data["status"])})

@@ -1,0 +1,181 @@
+"""One run, in a process of its own: ``python -m goct.bench.task REQUEST RESULT``.
+
+REQUEST is a JSON file with the specification and the file of the dataset; the
+outcome goes to the file RESULT. Whatever solvers print is of no interest.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import resource
+import signal
+import sys
+import time
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from goct.bench.data import Features, Labels, Split, make_synthetic, read_dataset
+from goct.bench.peers import Question, Unsupported, get_solver
+from goct.bench.peers.base import Predict
+from goct.bench.spec import Outcome, Spec, Status
+from goct.metrics import Confusion, get_metric
+
+GRACE = 0.25, 10.0
+"""What a solver may take beyond its limit before it is killed: a share, and at least seconds."""
+
+_TOLERANCE = 1e-6
+
+
+def hard_limit(spec: Spec) -> float:
+    """Return the seconds after which a run is killed, the loading of packages included."""
+    share, least = GRACE
+    return spec.limit + max(share * spec.limit, least)
+
+
+def confine(spec: Spec, parent: int) -> None:
+    """Limit what this process may take, and let it die with the one that started it."""
+    if sys.platform == "linux":
+        set_death_signal = 1  # PR_SET_PDEATHSIG
+        ctypes.CDLL(None, use_errno=True).prctl(set_death_signal, signal.SIGKILL)
+    if os.getppid() != parent:  # it died before
+        sys.exit(1)
+    if spec.memory:
+        resource.setrlimit(resource.RLIMIT_AS, (spec.memory, spec.memory))
+    seconds = int(hard_limit(spec)) + 5
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def execute(spec: Spec, path: Path | None) -> Outcome:
+    """Load the data, ask the solver and check what it says."""
+    solver = get_solver(spec.solver)
+    if not solver.is_installed:
+        return Outcome(Status.MISSING, message=f"{solver.distribution} is not installed")
+    X, y = make_synthetic(spec.dataset, spec.seed) if path is None else read_dataset(path)
+    parts: dict[str, Any] = {"train": slice(None)}
+    if spec.split is not None:
+        parts = vars(Split.draw(len(y), spec.split))
+    question = Question(
+        X=X[parts["train"]],
+        y=y[parts["train"]],
+        metric=spec.metric,
+        depth=spec.depth,
+        penalty=Fraction(spec.penalty),
+        limit=spec.limit,
+        seed=spec.seed,
+        options=dict(spec.options),
+    )
+    if (why := solver.refusal(question)) is not None:
+        return Outcome(Status.UNSUPPORTED, message=why)
+    solver.load()
+    started, cpu = time.perf_counter(), time.process_time()
+    try:
+        answer = solver.fit(question)
+    except Unsupported as error:
+        return Outcome(Status.UNSUPPORTED, message=str(error))
+    seconds, cpu = time.perf_counter() - started, time.process_time() - cpu
+    stats = dict(answer.stats) | {"package": f"{solver.distribution} {solver.version}"}
+    outcome = Outcome(
+        Status.OK,
+        seconds=seconds,
+        cpu=cpu,
+        claimed=answer.claimed,
+        bound=answer.bound,
+        is_proven=answer.is_proven,
+        splits=answer.splits,
+        depth=answer.depth,
+        stats=stats,
+    )
+    if answer.predict is None:
+        return replace(outcome, status=Status.NO_TREE) if solver.learns else outcome
+    if y.max() <= 1:
+        outcome = replace(
+            outcome,
+            **confusions(answer.predict, X, y, parts),
+            path=tuple(
+                {"penalty": tree.penalty, "splits": tree.splits}
+                | confusions(tree.predict, X, y, parts)
+                for tree in answer.path
+            ),
+        )
+    value = value_of(spec.metric, question.y, answer.predict(question.X))
+    return check(replace(outcome, value=value), spec)
+
+
+def check(outcome: Outcome, spec: Spec) -> Outcome:
+    """Compute the objective, and find out whether what the solver claims is true."""
+    assert outcome.value is not None
+    value, objective, bound = outcome.value, None, outcome.bound
+    wrong = []
+    if outcome.splits is not None:
+        objective = value - float(spec.penalty) * outcome.splits
+        if bound is not None and bound < objective - _TOLERANCE:
+            wrong.append(f"claims the bound {bound:.6f}, its tree has {objective:.6f}")
+    if outcome.claimed is not None and not abs(outcome.claimed - value) <= _TOLERANCE:
+        wrong.append(f"claims {outcome.claimed:.6f}, its tree has {value:.6f}")
+    if outcome.depth is not None and outcome.depth > spec.depth:
+        wrong.append(f"its tree has depth {outcome.depth}")
+    status = Status.WRONG if wrong else Status.OK
+    return replace(outcome, status=status, objective=objective, message="; ".join(wrong))
+
+
+def confusions(predict: Predict, X: Features, y: Labels, parts: dict[str, Any]) -> dict[str, Any]:
+    """Return the confusion matrix on each part of the rows."""
+    predicted = predict(X)
+    return {part: confusion(y[rows], predicted[rows]) for part, rows in parts.items()}
+
+
+def confusion(y: Labels, predicted: Labels) -> tuple[int, ...]:
+    """Return TP, FP, FN and TN of two classes."""
+    cells = ((1, 1), (0, 1), (1, 0), (0, 0))
+    return tuple(int(((y == a) & (predicted == b)).sum()) for a, b in cells)
+
+
+def value_of(metric: str, y: Labels, predicted: Labels) -> float:
+    """Return the value of a metric, computed from labels and predictions alone."""
+    measure = get_metric(metric)
+    if y.max() <= 1 or measure.is_binary:
+        return float(measure.value(Confusion(*confusion(y, predicted))))
+    if measure.name == "accuracy":
+        return float((y == predicted).mean())
+    if measure.name == "balanced_accuracy":
+        return float(np.mean([(predicted[y == k] == k).mean() for k in np.unique(y)]))
+    raise ValueError(f"no {metric} of more than two classes")
+
+
+def peak_memory() -> int:
+    """Return the largest memory that this process took, in bytes."""
+    try:  # the other figure may be that of the process that started this one
+        lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
+        (line,) = (line for line in lines if line.startswith("VmHWM:"))
+        return int(line.split()[1]) * 1024
+    except (OSError, ValueError):
+        size = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        return size * (1 if sys.platform == "darwin" else 1024)
+
+
+def main() -> None:
+    """Do the run that the command line names."""
+    request, result = map(Path, sys.argv[1:])
+    data = json.loads(request.read_text(encoding="utf-8"))
+    spec = Spec.from_json(data["spec"])
+    confine(spec, data["parent"])
+    try:
+        outcome = execute(spec, None if data["path"] is None else Path(data["path"]))
+    except MemoryError as error:
+        outcome = Outcome(Status.MEMORY, message=str(error))
+    except Exception as error:
+        outcome = Outcome(Status.ERROR, message=f"{type(error).__name__}: {error}")
+    result.write_text(replace(outcome, peak=peak_memory()).to_json(), encoding="utf-8")
+    sys.stdout.flush()
+    os._exit(0)  # some libraries crash while they are unloaded, which is of no interest
+
+
+if __name__ == "__main__":
+    main()

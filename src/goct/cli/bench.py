@@ -1,0 +1,327 @@
+"""``goct bench``: the paper's evaluation, and what goes beyond it."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import signal
+import sys
+from fractions import Fraction
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from goct.cli.guard import Code, UsageError, guarded, note
+
+if TYPE_CHECKING:
+    from goct.bench.executors import Executor
+    from goct.bench.experiments import Plan
+
+app = typer.Typer(
+    help="Run the experiments of the paper and more, here or on a cluster, and report on them.",
+    no_args_is_help=True,
+)
+
+ResultsFile = Annotated[Path, typer.Argument(help="A results file, as written by goct bench run.")]
+Data = Annotated[
+    Path | None,
+    typer.Option(help="The folder of datasets, one NAME.txt.gz each; $GOCT_DATASETS if not given."),
+]
+
+
+@app.command("list")
+@guarded
+def list_experiments() -> None:
+    """List the experiments."""
+    from goct.bench.experiments import EXPERIMENTS
+
+    for name, experiment in EXPERIMENTS.items():
+        typer.echo(f"{name:<15}{experiment.summary}")
+
+
+@app.command()
+@guarded
+def peers() -> None:
+    """List the solvers: who is installed, and what each can do."""
+    from goct.bench.peers import SOLVERS, get_solver
+
+    for name in SOLVERS:
+        solver = get_solver(name)
+        if not solver.learns:
+            continue
+        version = solver.version if solver.is_installed else "not installed"
+        able = "all metrics" if solver.metrics is None else ", ".join(sorted(solver.metrics))
+        with_penalty = "all" if solver.penalised is None else ", ".join(sorted(solver.penalised))
+        classes = "any number of classes" if solver.has_many_classes else "two classes"
+        typer.echo(f"{name:<10}{solver.distribution} {version}: {able}; penalty per split: "
+                   f"{with_penalty or 'none'}; {classes}")  # fmt: skip
+
+
+@app.command()
+@guarded
+def run(
+    experiments: Annotated[
+        list[str], typer.Argument(help="Experiments, see goct bench list; or all.")
+    ],
+    results: Annotated[Path, typer.Option(help="The results file, made or continued.")] = Path(
+        "results.sqlite"
+    ),
+    data: Data = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Small datasets, short limits: minutes.")
+    ] = False,
+    tiny: Annotated[bool, typer.Option("--tiny", help="As little as possible: seconds.")] = False,
+    datasets: Annotated[str | None, typer.Option(help="Which datasets, as in a,b,c.")] = None,
+    depths: Annotated[str | None, typer.Option(help="Which depths, as in 2,3.")] = None,
+    metrics: Annotated[str | None, typer.Option(help="Which metrics, as in f1,mcc.")] = None,
+    penalties: Annotated[
+        str | None, typer.Option(help="Which penalties per split, as in 0,0.01.")
+    ] = None,
+    rows: Annotated[
+        str | None, typer.Option(help="What to learn from: all, train (a half) or all,train.")
+    ] = None,
+    solvers: Annotated[
+        str | None, typer.Option(help="Which solvers, see goct bench peers.")
+    ] = None,
+    splits: Annotated[int | None, typer.Option(min=1, help="How many random splits.")] = None,
+    limit: Annotated[float | None, typer.Option(min=0.1, help="Seconds for each run.")] = None,
+    memory: Annotated[str, typer.Option(help="Memory for each run, as in 4G; 0: no limit.")] = "4G",
+    backend: Annotated[str, typer.Option(help="The solver of the MIP engine.")] = "scip",
+    seed: Annotated[int, typer.Option(min=0, help="A seed for solvers.")] = 0,
+    jobs: Annotated[int, typer.Option(min=1, help="How many runs at a time.")] = 1,
+    dask: Annotated[
+        int | None, typer.Option(min=1, help="Start a Dask cluster here with so many workers.")
+    ] = None,
+    scheduler: Annotated[
+        str | None, typer.Option(help="Use the Dask cluster at this address, tcp://...")
+    ] = None,
+    retry: Annotated[
+        bool, typer.Option("--retry", help="Do again what crashed or ran out of time or memory.")
+    ] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
+) -> None:
+    """Run experiments, each run in a process of its own; what is done already is not done again."""
+    from goct.bench.campaign import forget_failures, run_campaign
+    from goct.bench.data import Folder, default_folder
+    from goct.bench.experiments import EXPERIMENTS, Plan, Profile
+    from goct.bench.progress import Display
+    from goct.bench.results import Results
+    from goct.bench.version import commit, machine
+
+    if quick and tiny:
+        raise UsageError("choose one of --quick and --tiny")
+    if sum((dask is not None, scheduler is not None)) > 1:
+        raise UsageError("choose one of --dask and --scheduler")
+    names = list(EXPERIMENTS) if "all" in experiments else list(dict.fromkeys(experiments))
+    for name in names:
+        if name not in EXPERIMENTS:
+            known = ", ".join(EXPERIMENTS)
+            raise UsageError(f"unknown experiment {name!r}; there are {known}, and all")
+    place = data or default_folder()
+    if place is None:
+        raise UsageError("name the folder of datasets with --data, or set GOCT_DATASETS")
+    plan = Plan(
+        Folder(place),
+        profile=Profile.QUICK if quick else Profile.TINY if tiny else Profile.FULL,
+        datasets=_words(datasets),
+        depths=_depths(depths),
+        metrics=_words(metrics),
+        penalties=_penalties(penalties),
+        rows=_choices(rows, "rows", ("all", "train")),
+        solvers=_words(solvers),
+        splits=splits,
+        limit=limit,
+        backend=backend,
+        memory=_bytes(memory),
+        seed=seed,
+    )
+    _check(plan)
+    specs = {name: EXPERIMENTS[name].specs(plan) for name in names}
+    if plan.missing:
+        note(f"not in {place}: {', '.join(sorted(plan.missing, key=str.lower))}")
+    about: dict[str, Any] = {"commands": [_command()], "commit": commit(), **machine()}
+    previous = signal.signal(signal.SIGTERM, _interrupt)
+    with Results(results, create=True) as file:
+        try:
+            if retry:
+                forget_failures(specs, file)
+            tally = run_campaign(
+                specs,
+                plan.folder,
+                file,
+                _executor(jobs, dask, scheduler),
+                about=about,
+                display=Display(quiet),
+            )
+        except KeyboardInterrupt:
+            note(f"interrupted; the same command goes on where it was ({results})")
+            raise typer.Exit(Code.STOPPED) from None
+        finally:
+            signal.signal(signal.SIGTERM, previous)
+    if not quiet:
+        note(f"{tally.asked} runs: {tally.before} done before, {tally.now} done now; {results}")
+    if not tally.is_complete:
+        note(f"{tally.lost} runs were lost with their workers; the same command does them again")
+        raise typer.Exit(Code.STOPPED)
+
+
+@app.command()
+@guarded
+def status(results: ResultsFile) -> None:
+    """Show how far the campaigns of a results file are, and how their runs ended."""
+    from collections import Counter
+
+    from goct.bench.results import Results
+
+    with Results(results) as file:
+        for campaign in file.campaigns():
+            ends = Counter(
+                "to do" if run.outcome is None else run.outcome.status.value
+                for run in campaign.runs
+            )
+            counts = ", ".join(f"{number} {end}" for end, number in ends.most_common())
+            typer.echo(f"{campaign.number:>3} {campaign.experiment:<15}{campaign.started[:16]} "
+                       f"goct {campaign.version}: {counts or 'no runs'}")  # fmt: skip
+
+
+@app.command()
+@guarded
+def report(
+    results: ResultsFile,
+    output: Annotated[Path, typer.Option("--output", "-o", help="The folder to write.")] = Path(
+        "results"
+    ),
+    experiment: Annotated[
+        list[str] | None, typer.Option(help="Only this experiment; may be repeated.")
+    ] = None,
+    campaign: Annotated[
+        list[int] | None,
+        typer.Option(help="This campaign, see goct bench status; the latest of each experiment."),
+    ] = None,
+    data: Data = None,
+    reported: Annotated[
+        Path | None,
+        typer.Option(help="The paper's tables as CSV files; paper/reported beside the datasets."),
+    ] = None,
+) -> None:
+    """Write the tables and figures of the latest campaign of each experiment."""
+    from goct.bench.data import default_folder
+    from goct.bench.experiments import EXPERIMENTS
+    from goct.bench.render import write_index, write_page
+    from goct.bench.reported import Reported
+    from goct.bench.results import Results, latest
+
+    if reported is not None and not reported.is_dir():
+        raise UsageError(f"there is no folder {reported}")
+    if output.exists() and not output.is_dir():
+        raise UsageError(f"{output} is a file, not a folder")
+    place = data or default_folder()
+    tables = Reported(reported)
+    if reported is None and place is not None:
+        tables = Reported.beside(place)
+    with Results(results) as file:
+        found = file.campaigns()
+    if campaign:
+        if absent := set(campaign) - {c.number for c in found}:
+            raise UsageError(f"{results} has no campaign {min(absent)}")
+        chosen = [c for c in found if c.number in campaign]
+    else:
+        chosen = latest(found)
+    wanted = [c for c in chosen if not experiment or c.experiment in experiment]
+    known = [c for c in wanted if c.experiment in EXPERIMENTS]
+    if not known:
+        raise UsageError(f"{results} has no runs of {', '.join(experiment or ['any experiment'])}")
+    known.sort(key=lambda c: list(EXPERIMENTS).index(c.experiment))
+    pages = []
+    for item in known:
+        shown = EXPERIMENTS[item.experiment]
+        page = write_page(output, shown.title, item, shown.report(item.runs, tables))
+        note(f"written: {page}" + ("" if item.is_complete else " (not complete)"))
+        pages.append((shown.title, shown.summary, item))
+    note(f"written: {write_index(output, pages)}")
+
+
+def _executor(jobs: int, dask: int | None, scheduler: str | None) -> Executor:
+    from goct.bench.executors import DaskExecutor, LocalExecutor
+
+    if dask is None and scheduler is None:
+        return LocalExecutor(jobs)
+    return DaskExecutor(scheduler, dask or 1)
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
+    raise KeyboardInterrupt
+
+
+def _command() -> str:
+    """Return the command as it was given, without the places of files on this machine."""
+    words = [Path(word).name if Path(word).is_absolute() else word for word in sys.argv[1:]]
+    return shlex.join(["goct", *words])
+
+
+def _words(text: str | None) -> tuple[str, ...] | None:
+    if text is None:
+        return None
+    words = tuple(word.strip() for word in text.split(",") if word.strip())
+    if not words:
+        raise UsageError(f"expected names with commas between them, got {text!r}")
+    return words
+
+
+def _choices(text: str | None, name: str, allowed: tuple[str, ...]) -> tuple[str, ...] | None:
+    words = _words(text)
+    for word in words or ():
+        if word not in allowed:
+            raise UsageError(f"--{name} takes {' and '.join(allowed)}, got {word!r}")
+    return words
+
+
+def _depths(text: str | None) -> tuple[int, ...] | None:
+    words = _words(text)
+    if words is None:
+        return None
+    if not all(re.fullmatch(r"\d{1,2}", word) and 1 <= int(word) <= 10 for word in words):
+        raise UsageError(f"--depths takes numbers from 1 to 10, got {text!r}")
+    return tuple(map(int, words))
+
+
+def _penalties(text: str | None) -> tuple[str, ...] | None:
+    words = _words(text)
+    for word in words or ():
+        if not re.fullmatch(r"\d+(\.\d+)?", word):
+            raise UsageError(f"--penalties takes decimal numbers, got {word!r}")
+    return None if words is None else tuple(dict.fromkeys(str(_plain(w)) for w in words))
+
+
+def _plain(text: str) -> str:
+    """Return a decimal number without needless zeros, so that it is written in one way."""
+    return text if "." not in text else text.rstrip("0").rstrip(".") or str(Fraction(0))
+
+
+def _bytes(text: str) -> int:
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)i?B?", text.strip(), re.IGNORECASE)
+    if match is None:
+        raise UsageError(f"--memory takes a size such as 4G or 500M, got {text!r}")
+    return int(float(match[1]) * 1024 ** " KMGT".index(match[2].upper() or " "))
+
+
+def _check(plan: Plan) -> None:
+    """Refuse what no run could be done with."""
+    from goct.bench.peers import get_solver
+    from goct.metrics import get_metric
+
+    for metric in plan.metrics or ():
+        get_metric(metric)
+    for solver in plan.solvers or ():
+        try:
+            get_solver(solver)
+        except (ImportError, AttributeError) as error:
+            raise UsageError(f"the solver {solver!r} cannot be loaded: {error}") from None
+    if plan.backend == "scip":
+        return
+    from goct.mip.engine import BACKENDS  # loads the solvers, which takes a moment
+
+    if plan.backend not in BACKENDS:
+        raise UsageError(f"unknown backend {plan.backend!r}; there are {', '.join(BACKENDS)}")

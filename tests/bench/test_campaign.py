@@ -1,0 +1,138 @@
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from goct.bench import campaign as module
+from goct.bench.campaign import forget_failures, run_campaign
+from goct.bench.data import Folder
+from goct.bench.executors import LocalExecutor
+from goct.bench.progress import Display, Estimate, format_duration
+from goct.bench.results import Results, latest
+from goct.bench.spec import Outcome, Spec, Status
+
+SLOW = "tests.bench.faults:Slow"
+
+
+def specs(folder: Folder, number: int, **options: object) -> list[Spec]:
+    return [
+        Spec(
+            dataset="first",
+            digest=folder.digest("first"),
+            solver=SLOW,
+            seed=seed,
+            limit=10.0,
+            options=tuple(options.items()),
+        )
+        for seed in range(number)
+    ]
+
+
+def campaign(folder: Folder, results: Path, wanted: list[Spec], name: str = "test"):
+    with Results(results, create=True) as file:
+        return run_campaign(
+            {name: wanted},
+            folder,
+            file,
+            LocalExecutor(2),
+            about={"commands": ["a command"]},
+            display=Display(quiet=True),
+        )
+
+
+def test_what_is_done_is_not_done_again(folder: Folder, tmp_path: Path) -> None:
+    results, log = tmp_path / "r.sqlite", tmp_path / "log"
+    wanted = specs(folder, 3, log=str(log), seconds=0)
+    assert campaign(folder, results, wanted[:2]).now == 2
+    tally = campaign(folder, results, wanted)
+    assert (tally.before, tally.now, tally.is_complete) == (2, 1, True)
+    assert sorted(log.read_text().split()) == ["0", "1", "2"]
+    with Results(results) as file:
+        assert [len(c.runs) for c in file.campaigns()] == [2, 3]
+        assert latest(file.campaigns())[0].is_complete
+        assert latest(file.campaigns())[0].about["commands"] == ["a command"]
+
+
+def test_runs_belong_to_a_version_of_the_code(
+    folder: Folder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    results = tmp_path / "r.sqlite"
+    wanted = specs(folder, 1, seconds=0)
+    campaign(folder, results, wanted)
+    monkeypatch.setattr(module, "code_version", lambda: "another")
+    assert campaign(folder, results, wanted).now == 1
+    with Results(results) as file:
+        assert file.count() == 2
+        assert {c.version for c in file.campaigns()} >= {"another"}
+
+
+def test_failures_are_kept_until_asked_otherwise(folder: Folder, tmp_path: Path) -> None:
+    results = tmp_path / "r.sqlite"
+    wanted = [replace(specs(folder, 1)[0], solver="tests.bench.faults:Raises")]
+    assert campaign(folder, results, wanted).now == 1
+    assert campaign(folder, results, wanted).now == 0
+    with Results(results) as file:
+        forget_failures({"test": wanted}, file)
+    assert campaign(folder, results, wanted).now == 1
+
+
+def test_a_killed_campaign_goes_on_where_it_was(data: Path, folder: Folder, tmp_path: Path) -> None:
+    """The process that runs the campaign is killed, as when a machine is switched off."""
+    results, log = tmp_path / "r.sqlite", tmp_path / "log"
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import sys\n"
+        "from pathlib import Path\n"
+        "from goct.bench.data import Folder\n"
+        "from tests.bench.test_campaign import campaign, specs\n"
+        "data, results, log = map(Path, sys.argv[1:])\n"
+        "folder = Folder(data)\n"
+        "campaign(folder, results, specs(folder, 6, log=str(log), seconds=0.5))\n"
+    )
+    process = subprocess.Popen([sys.executable, script, data, results, log])
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        time.sleep(0.1)
+        if results.exists() and log.exists() and len(log.read_text().split()) >= 3:
+            break
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    begun = len(log.read_text().split())
+    with Results(results) as file:
+        before = file.count()
+    assert 1 <= before < 6
+    tally = campaign(folder, results, specs(folder, 6, log=str(log), seconds=0.5))
+    assert (tally.before, tally.now) == (before, 6 - before)
+    time.sleep(0.6)  # runs of the dead campaign would end, and write, by now
+    assert len(log.read_text().split()) == begun + 6 - before
+
+
+def test_an_estimate_learns_from_what_is_done(folder: Folder) -> None:
+    wanted = specs(folder, 3)
+    estimate = Estimate(wanted, width=2)
+    assert estimate.seconds() == pytest.approx(3 * 5 / 2)
+    estimate.finish(wanted[0], Outcome(Status.OK, seconds=1.0))
+    assert estimate.seconds() == pytest.approx(2 * 2 / 2)
+
+
+def test_durations() -> None:
+    assert [format_duration(s) for s in (4, 300, 7260)] == ["4 s", "5 min", "2 h 01 min"]
+
+
+def test_plain_lines(folder: Folder, capsys: pytest.CaptureFixture[str]) -> None:
+    wanted = specs(folder, 1)
+    display = Display()
+    with display:
+        display.start(wanted, before=2, width=1)
+        display.show(wanted[0], Outcome(Status.ERROR, seconds=1.0, message="what\nwhy"))
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0] == "1 runs to do, 2 done before"
+    assert lines[1].startswith("3 of 3, about 0 s left: first")
+    assert lines[1].endswith("error 1.0 s (why)")

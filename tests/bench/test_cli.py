@@ -1,0 +1,115 @@
+from __future__ import annotations
+
+import csv
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from goct.bench.experiments import EXPERIMENTS
+from goct.cli import app
+
+runner = CliRunner()
+
+
+def run(*arguments: object) -> Result:
+    return runner.invoke(app, ["bench", *map(str, arguments)])
+
+
+def test_list_and_peers() -> None:
+    assert [line.split()[0] for line in run("list").output.splitlines()] == list(EXPERIMENTS)
+    assert re.search(r"^search +goct .*all metrics", run("peers").output, re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_every_experiment_from_end_to_end(
+    name: str, data: Path, reported: Path, tmp_path: Path
+) -> None:
+    results, pages = tmp_path / "r.sqlite", tmp_path / "pages"
+    arguments = ("run", name, "--tiny", "--data", data, "--datasets", "first,gone", "--limit", 1,
+                 "--results", results, "--jobs", 4)  # fmt: skip
+    result = run(*arguments)
+    assert result.exit_code == 0, result.output
+    assert "not in" in result.output or name == "growth"
+    assert ", 0 done now" not in result.output
+    again = run(*arguments)
+    assert ", 0 done now" in again.output
+    shown = run("status", results).output
+    assert name in shown
+    assert "to do" not in shown
+    result = run("report", results, "-o", pages, "--reported", reported)
+    assert result.exit_code == 0, result.output
+    page = (pages / f"{name}.md").read_text()
+    assert page.startswith(f"# {EXPERIMENTS[name].title}")
+    assert "## How it was made" in page
+    assert "nan" not in page
+    for file in re.findall(r"\]\(([\w.-]+\.(?:csv|svg))\)", page):
+        assert (pages / file).stat().st_size > 0
+    for file in pages.glob("*.csv"):
+        with file.open() as stream:
+            lengths = {len(row) for row in csv.reader(stream)}
+        assert len(lengths) == 1
+    assert f"]({name}.md)" in (pages / "index.md").read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["run", "nonsense", "--data", "."], "unknown experiment 'nonsense'"),
+        (["run", "streed", "--data", "nowhere"], "there is no folder of datasets nowhere"),
+        (["run", "streed", "--data", ".", "--depths", "x"], "--depths takes numbers"),
+        (["run", "streed", "--data", ".", "--metrics", "f7x"], "unknown metric"),
+        (["run", "streed", "--data", ".", "--solvers", "nobody"], "unknown solver"),
+        (["run", "streed", "--data", ".", "--solvers", "no:body"], "cannot be loaded"),
+        (["run", "streed", "--data", ".", "--rows", "some"], "--rows takes all and train"),
+        (["run", "streed", "--data", ".", "--memory", "much"], "--memory takes a size"),
+        (["run", "streed", "--data", ".", "--penalties", "-1"], "--penalties takes"),
+        (["run", "streed", "--data", ".", "--backend", "pen"], "unknown backend"),
+        (["run", "streed", "--data", ".", "--quick", "--tiny"], "choose one of"),
+        (["run", "streed", "--data", ".", "--dask", "1", "--scheduler", "x"], "choose one of"),
+        (["report", "gone.sqlite"], "there is no results file gone.sqlite"),
+        (["status", "gone.sqlite"], "there is no results file gone.sqlite"),
+    ],
+)
+def test_wrong_input(
+    arguments: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = run(*arguments)
+    assert result.exit_code == 2, result.output
+    assert message in result.output
+    assert "Traceback" not in result.output
+
+
+def test_other_files_are_refused(tmp_path: Path, data: Path) -> None:
+    other = tmp_path / "other"
+    other.write_text("something else, and not a database of any kind")
+    assert "is no results file" in run("status", other).output
+    result = run("run", "datasets", "--data", data, "--results", other)
+    assert result.exit_code == 2
+    assert "is no results file" in result.output
+
+
+@pytest.mark.parametrize("kind", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_campaign_says_how_to_go_on(
+    data: Path, tmp_path: Path, kind: signal.Signals
+) -> None:
+    results = tmp_path / "r.sqlite"
+    process = subprocess.Popen(
+        [sys.executable, "-m", "goct", "bench", "run", "streed", "--tiny", "--data", data,
+         "--datasets", "first", "--limit", "60", "--results", results,
+         "--solvers", "search,tests.bench.faults:Hangs"],
+        stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert process.stderr is not None
+    lines = [process.stderr.readline() for _ in range(2)]  # the second is about the first run
+    process.send_signal(kind)
+    _, rest = process.communicate(timeout=20)
+    assert lines[0] == "2 runs to do, 0 done before\n"
+    assert process.returncode == 3
+    assert "goes on where it was" in rest
+    assert "1 to do" in run("status", results).output

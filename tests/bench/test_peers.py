@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from goct.bench.peers import SOLVERS, Question, Unsupported, get_solver
+
+
+def question(metric: str = "f1", penalty: str = "0", classes: int = 2, **options: object):
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, size=(40, 4), dtype=np.uint8)
+    y = (X[:, 0] + (classes > 2) * X[:, 1]).astype(np.int64)
+    return Question(X, y, metric, 2, Fraction(penalty), 5.0, 0, options)
+
+
+@pytest.mark.parametrize("name", SOLVERS)
+def test_every_solver_says_what_it_is(name: str) -> None:
+    solver = get_solver(name)
+    assert isinstance(solver.is_installed, bool)
+    assert not solver.is_installed or solver.version
+
+
+@pytest.mark.parametrize(
+    ("name", "asked", "why"),
+    [
+        ("streed", question("mcc"), "does not maximise mcc"),
+        ("streed", question("f1", "0.1"), "no penalty per split with f1"),
+        ("streed", question("f1", classes=3), "two classes only"),
+        ("streed", question("accuracy", "0.1", classes=3), None),
+        ("dl85", question("accuracy", "0.1"), "no penalty"),
+        ("gosdt", question("accuracy"), "needs a penalty"),
+        ("odtlearn", question("f1"), "does not maximise f1"),
+        ("search", question("gmean", "0.1"), None),
+    ],
+)
+def test_refusals(name: str, asked: Question, why: str | None) -> None:
+    refusal = get_solver(name).refusal(asked)
+    assert refusal is None if why is None else why in (refusal or "")
+
+
+def test_unknown_solvers() -> None:
+    with pytest.raises(ValueError, match="unknown solver 'nobody'"):
+        get_solver("nobody")
+    with pytest.raises(TypeError, match="is no"):
+        get_solver("builtins:dict")
+
+
+@pytest.mark.parametrize("name", ["search", "cart"])
+def test_answers(name: str) -> None:
+    asked = question("accuracy")
+    answer = get_solver(name).fit(asked)
+    assert answer.predict is not None
+    assert (answer.predict(asked.X) == asked.y).all()
+    assert answer.splits == 1
+
+
+def test_cart_gives_a_tree_for_each_penalty() -> None:
+    answer = get_solver("cart").fit(question(penalties=["0", "1"]))
+    assert [(tree.penalty, tree.splits) for tree in answer.path] == [("0", 1), ("1", 0)]
+
+
+def test_unknown_options_are_unsupported() -> None:
+    with pytest.raises(Unsupported, match="no option 'nonsense'"):
+        get_solver("search").fit(question(nonsense=1))
+    assert get_solver("search").fit(question(injection="none")).predict is not None

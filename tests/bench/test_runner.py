@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+import os
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from goct.bench.data import Folder
+from goct.bench.runner import Runner
+from goct.bench.spec import Outcome, Spec, Status
+
+
+def spec(solver: str, **settings: object) -> Spec:
+    if solver[0].isupper():
+        solver = f"tests.bench.faults:{solver}"
+    return Spec(dataset="first", digest="", solver=solver, **{"limit": 20.0, **settings})  # type: ignore[arg-type]
+
+
+def run(folder: Folder, solver: str, **settings: object) -> Outcome:
+    return Runner().run(spec(solver, **settings), folder.file("first"))
+
+
+def test_ok(folder: Folder) -> None:
+    outcome = run(folder, "search", metric="f1", depth=2, split=0)
+    assert outcome.status is Status.OK
+    assert outcome.is_proven
+    assert outcome.gap == 0
+    assert outcome.value == outcome.claimed == outcome.objective == outcome.bound
+    assert outcome.train is not None
+    assert outcome.validation is not None
+    assert outcome.test is not None
+    assert (sum(outcome.train), sum(outcome.validation), sum(outcome.test)) == (30, 15, 15)
+    assert outcome.peak is not None
+    assert outcome.peak > 10**6
+
+
+@pytest.mark.parametrize(
+    ("solver", "status", "message"),
+    [
+        ("Honest", Status.OK, ""),
+        ("Liar", Status.WRONG, "claims 1.000000, its tree has"),
+        ("Raises", Status.ERROR, "RuntimeError: no idea"),
+        ("Crashes", Status.CRASH, "SIGSEGV"),
+        ("Absent", Status.MISSING, "not installed"),
+    ],
+)
+def test_each_end_is_recorded(folder: Folder, solver: str, status: Status, message: str) -> None:
+    outcome = run(folder, solver)
+    assert outcome.status is status
+    assert message in outcome.message
+
+
+def test_memory_limit(folder: Folder) -> None:
+    outcome = run(folder, "Greedy", memory=1 << 30)
+    assert outcome.status is Status.MEMORY
+
+
+def test_time_limit_kills_the_whole_group(
+    folder: Folder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("goct.bench.task.GRACE", (0.0, 2.0))
+    pid = tmp_path / "pid"
+    outcome = run(folder, "Hangs", limit=1.0, options=(("pid", str(pid)),))
+    assert outcome.status is Status.TIMEOUT
+    assert "killed after 3 s" in outcome.message
+    assert 3 <= outcome.seconds < 10
+    assert not _is_alive(int(pid.read_text()))
+
+
+def test_stop_kills_what_runs(folder: Folder) -> None:
+    runner = Runner()
+    threading.Timer(1.0, runner.stop).start()
+    started = time.monotonic()
+    with pytest.raises(InterruptedError):
+        runner.run(spec("Hangs", limit=100.0), folder.file("first"))
+    assert time.monotonic() - started < 10
+    with pytest.raises(InterruptedError):
+        runner.run(spec("Honest"), folder.file("first"))
+
+
+def test_synthetic_data_needs_no_file() -> None:
+    question = Spec(dataset="synthetic-100x6", digest="", solver="search", depth=1)
+    assert Runner().run(question, None).is_proven
+
+
+def _is_alive(pid: int) -> bool:
+    for _ in range(50):
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            return False
+        status = Path(f"/proc/{pid}/stat")
+        if status.exists() and status.read_text().rpartition(")")[2].split()[0] == "Z":
+            return False  # dead, and nobody has asked
+        time.sleep(0.1)
+    return True
