@@ -98,7 +98,8 @@ class WarmStart(Experiment):
                 f"each dataset, in at most {limits_of(runs)}, and is given a tree to start from: "
                 "one made the paper's way, one grown by CART, or one that goct's search engine "
                 "finds in a moment, whose proof does not count here. “Injected” is the objective "
-                "value of that tree, “final” that of the tree at the end, “gap” the paper's gap at the end."
+                "value of that tree, “final” that of the tree at the end, “gap” the paper's gap "
+                "then."
             ],
             [table, summary],
             notes=[
