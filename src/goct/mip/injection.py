@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 INJECTIONS = ("auto", "search", "paper", "cart", "none")
 """Where the tree comes from that a solver starts from."""
 
-SHARES = {"search": 0.1, "paper": 0.3}
+SHARES = {"search": 0.1, "paper": 0.4}
 """The share of the time limit that an injection may take by default."""
 
 LONGEST = {"search": 10.0, "paper": 60.0}
@@ -317,11 +317,10 @@ class Injection:
                 gains_of(self.problem, self.metric),
                 self.side.columns,
                 random_state=self.seed,
-                seconds=max(end - self.elapsed, 0.0) / 4,
+                seconds=max(end - self.elapsed, 0.0) / 8,
             )
         features = {int(self.side.columns[k]) for k in self.side.required} | set(grown.features)
         last = self.max_depth
-        stages = 2 * max(last - 2, 0) + 1
         for depth in range(min(2, last), last + 1):
             features |= set([j for j in ranking if j not in features][: self.step])
             parts = [("restricted", self.problem.restricted(features))]
@@ -332,8 +331,7 @@ class Injection:
             for name, problem in parts:
                 if self.elapsed >= end or self.limit is not Limit.NONE:
                     return
-                seconds = (end - self.elapsed) / max(stages, 1)
-                stages -= 1
+                seconds = (end - self.elapsed) * _share_of_stage(depth, last, name)
                 with self.stage(f"depth {depth} {name}"):
                     answer = solve(
                         problem,
@@ -352,6 +350,19 @@ class Injection:
         """Return the best known tree of a depth."""
         trees = [tree for tree in self._trees if tree.depth <= depth]
         return max(trees, key=self.objective, default=None)
+
+
+def _share_of_stage(depth: int, last: int, name: str) -> float:
+    """Return a stage's share of the time that is left for it and those after it.
+
+    Stages are as long as the tree has nodes; models over all features, which
+    serve the next depth only, get half of that.
+    """
+    stages = [(d, part) for d in range(depth, last + 1) for part in ("restricted", "full")][:-1]
+    if name == "full":
+        del stages[0]
+    lengths = [2.0**d / (1 + (part == "full")) for d, part in stages]
+    return lengths[0] / sum(lengths)
 
 
 def gains_of(problem: Problem, metric: Metric) -> NDArray[np.float64]:
