@@ -48,6 +48,7 @@ def compare(options: Any) -> None:
                         depth,
                         split_penalty=options.penalty,
                         engine="mip",
+                        injection="none",
                         callback=lambda _, s=start: time.process_time() - s > options.limit,
                         **VARIANTS[variant],
                     )
@@ -89,7 +90,7 @@ def sizes(options: Any) -> None:
             for variant in variants:
                 stats = solve(
                     blocks(n), metric, 1, engine="mip", node_limit=1, time_limit=options.limit,
-                    gap=1, **VARIANTS[variant],
+                    gap=1, injection="none", **VARIANTS[variant],
                 ).stats  # fmt: skip
                 kinds = ("variables", "binaries", "rows")
                 cells.append(" / ".join(str(stats[f"metric_{kind}"]) for kind in kinds))
@@ -109,7 +110,7 @@ def numerics(options: Any) -> None:
             for variant in variants:
                 solution = solve(
                     blocks(n), metric, 2, engine="mip", gap=1e-9, node_heuristic="none",
-                    time_limit=options.limit, **VARIANTS[variant],
+                    time_limit=options.limit, injection="none", **VARIANTS[variant],
                 )  # fmt: skip
                 claimed = solution.stats.get("claimed")
                 if claimed is None:

@@ -1,7 +1,7 @@
 """Warm starts side by side: what is injected, and what the solver makes of it.
 
     python benchmarks/warm_start.py --limit 60
-    python benchmarks/warm_start.py --names monk3 --depths 2 3 --formulation benders-weighted-cut
+    python benchmarks/warm_start.py --names monk3 heart --formulation benders-weighted-cut
 
 This is Table 2 of the paper: accuracy with a penalty of 0.01 per split, in the form of a loss,
 `1 - accuracy + 0.01 * splits`. Each run takes at most so many seconds, all stages of the injection

@@ -31,7 +31,7 @@ from goct.metrics import (
 from goct.mip import FORMULATIONS
 from goct.mip.backends.base import BackendError, MipResult
 from goct.mip.engine import BACKENDS
-from goct.mip.injection import gains_of, pruned_to_pay
+from goct.mip.injection import _share_of_stage, gains_of, pruned_to_pay
 from goct.search.run import TooFineError
 from goct.tree import Leaf, Split
 from tests.mip.test_formulations import skip_if_missing
@@ -501,3 +501,29 @@ def test_a_solver_that_stops_at_once_returns_the_injected_tree(monkeypatch) -> N
         )
         assert float(solution.objective) == solution.stats["injected"]
         assert solution.status is Status.FEASIBLE
+
+
+@pytest.mark.parametrize("last", [1, 2, 3, 5])
+def test_stages_share_the_time_and_deeper_trees_get_more(last) -> None:
+    left, restricted = 1.0, []
+    for depth in range(min(2, last), last + 1):
+        for name in ("restricted", "full")[: 1 if depth == last else 2]:
+            seconds = left * _share_of_stage(depth, last, name)
+            left -= seconds
+            if name == "restricted":
+                restricted.append(seconds)
+    assert left == pytest.approx(0)
+    assert restricted == sorted(restricted)
+
+
+def test_a_stage_without_progress_is_left_and_that_is_no_interrupt(monkeypatch) -> None:
+    import goct.mip.injection as module
+
+    class Impatient(module._Patience):
+        def __init__(self, _seconds, tell) -> None:
+            super().__init__(-1.0, tell)
+
+    monkeypatch.setattr(module, "_Patience", Impatient)
+    solution = solve(hard_problem(), "accuracy", 3, injection="paper", time_limit=5, **OWN)
+    assert solution.limit is Limit.TIME
+    assert "mip" in solution.stats["stage_times"]

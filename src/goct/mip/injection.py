@@ -14,6 +14,7 @@ from collections.abc import Callable
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 INJECTIONS = ("auto", "search", "paper", "cart", "none")
 """Where the tree comes from that a solver starts from."""
 
-SHARES = {"search": 0.1, "paper": 0.3}
+SHARES = {"search": 0.1, "paper": 0.4}
 """The share of the time limit that an injection may take by default."""
 
 LONGEST = {"search": 10.0, "paper": 60.0}
@@ -224,23 +225,21 @@ class Injection:
         share = SHARES[kind] if self.share is None else self.share
         return share * self.limits.time
 
-    def _tell(self, is_whole: bool) -> Callback | None:
-        """Return a callback for a stage; the bounds of parts of the problem are not told."""
-        if (callback := self.callback) is None:
-            return None
-        objective = None if self.best is None else self.objective(self.best)
-
-        def tell(progress: Progress) -> bool:
-            found, bound = progress.objective, self._highest
-            if objective is not None:
-                found = objective if found is None else max(found, objective)
-            if is_whole:
-                bound = min(bound, progress.bound)
-            if found is not None:
-                bound = max(bound, found)
-            return bool(callback(Progress(self.elapsed, found, bound, progress.nodes)))
-
-        return tell
+    def _tell(self, progress: Progress, *, is_whole: bool) -> bool:
+        """Tell the callback; the bounds of parts of the problem are not told."""
+        if self.callback is None:
+            return False
+        found, bound = progress.objective, self._highest
+        if self.best is not None:
+            objective = self.objective(self.best)
+            found = objective if found is None else max(found, objective)
+        if is_whole:
+            bound = min(bound, progress.bound)
+        if found is not None:
+            bound = max(bound, found)
+        if self.callback(Progress(self.elapsed, found, bound, progress.nodes)):
+            self.limit = Limit.INTERRUPTED
+        return self.limit is Limit.INTERRUPTED
 
     # ------------------------------------------------------------------------ trees
 
@@ -283,7 +282,7 @@ class Injection:
                 limits=Limits(time=max(self._end("search") - self.elapsed, 1e-3)),
                 start=self.best,
                 random_state=None,
-                callback=self._tell(is_whole=True),
+                callback=None if self.callback is None else partial(self._tell, is_whole=True),
             )
         self.offer(found.tree)
         self.bound = found.bound
@@ -317,11 +316,10 @@ class Injection:
                 gains_of(self.problem, self.metric),
                 self.side.columns,
                 random_state=self.seed,
-                seconds=max(end - self.elapsed, 0.0) / 4,
+                seconds=max(end - self.elapsed, 0.0) / 8,
             )
         features = {int(self.side.columns[k]) for k in self.side.required} | set(grown.features)
         last = self.max_depth
-        stages = 2 * max(last - 2, 0) + 1
         for depth in range(min(2, last), last + 1):
             features |= set([j for j in ranking if j not in features][: self.step])
             parts = [("restricted", self.problem.restricted(features))]
@@ -332,26 +330,59 @@ class Injection:
             for name, problem in parts:
                 if self.elapsed >= end or self.limit is not Limit.NONE:
                     return
-                seconds = (end - self.elapsed) / max(stages, 1)
-                stages -= 1
+                seconds = (end - self.elapsed) * _share_of_stage(depth, last, name)
+                patience = _Patience(seconds / 3, self._tell)
                 with self.stage(f"depth {depth} {name}"):
                     answer = solve(
                         problem,
                         depth,
                         self._start_of(depth),
                         limits=Limits(min(seconds, self.left.time or seconds), self.limits.nodes),
-                        callback=self._tell(is_whole=False),
+                        callback=patience,
                     )
                 self.offer(answer.best)
                 if answer.best is not None:
                     features |= set(answer.best.features)
-                if answer.limit is Limit.INTERRUPTED:
+                if answer.limit is Limit.INTERRUPTED and not patience.is_over:
                     self.limit = Limit.INTERRUPTED
 
     def _start_of(self, depth: int) -> Tree | None:
         """Return the best known tree of a depth."""
         trees = [tree for tree in self._trees if tree.depth <= depth]
         return max(trees, key=self.objective, default=None)
+
+
+class _Patience:
+    """Ends a stage that has found no better tree for some seconds: its proof is not needed."""
+
+    def __init__(self, seconds: float, tell: Callable[..., bool]) -> None:
+        self.seconds = seconds
+        self.tell = tell
+        self.is_over = False
+        self._best: Exact | None = None
+        self._since = time.perf_counter()
+
+    def __call__(self, progress: Progress) -> bool:
+        wants_stop = self.tell(progress, is_whole=False)
+        found = progress.objective
+        if found is not None and (self._best is None or found > self._best):
+            self._best, self._since = found, time.perf_counter()
+        if not wants_stop and time.perf_counter() - self._since > self.seconds:
+            self.is_over = True
+        return wants_stop or self.is_over
+
+
+def _share_of_stage(depth: int, last: int, name: str) -> float:
+    """Return a stage's share of the time that is left for it and those after it.
+
+    Stages are as long as the tree has nodes; models over all features, which
+    serve the next depth only, get half of that.
+    """
+    stages = [(d, part) for d in range(depth, last + 1) for part in ("restricted", "full")][:-1]
+    if name == "full":
+        del stages[0]
+    lengths = [2.0**d / (1 + (part == "full")) for d, part in stages]
+    return lengths[0] / sum(lengths)
 
 
 def gains_of(problem: Problem, metric: Metric) -> NDArray[np.float64]:

@@ -60,7 +60,7 @@ class Parametric:
     side
         The side constraints.
     ask
-        Answers a linear question, see :meth:`goct.mip.engine.Asker.ask`.
+        Answers a linear question, see :meth:`goct.mip.inquiry.Asker.ask`.
     solver
         The name of the solver.
     limits

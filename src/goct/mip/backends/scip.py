@@ -468,7 +468,7 @@ def _include_heuristic(scip: pyscipopt.Model, finder: _TreeFinder) -> None:
         "T",
         priority=100_000,
         freq=1,
-        timingmask=SCIP_HEURTIMING.AFTERLPNODE,
+        timingmask=SCIP_HEURTIMING.DURINGLPLOOP | SCIP_HEURTIMING.AFTERLPNODE,
     )
 
 
