@@ -141,6 +141,11 @@ def run(
     specs = {name: EXPERIMENTS[name].specs(plan) for name in names}
     if plan.missing:
         note(f"not in {place}: {', '.join(sorted(plan.missing, key=str.lower))}")
+    for name in [name for name, asked in specs.items() if not asked]:
+        note(f"nothing to do for {name}")
+        del specs[name]
+    if not specs:
+        raise UsageError(f"none of the datasets is in {place}")
     about: dict[str, Any] = {"commands": [_command()], "commit": commit(), **machine()}
     previous = signal.signal(signal.SIGTERM, _interrupt)
     with Results(results, create=True) as file:
