@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import signal
@@ -103,6 +104,8 @@ def run(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
 ) -> None:
     """Run experiments, each run in a process of its own; what is done already is not done again."""
+    if os.name != "posix":
+        raise UsageError("runs need the process limits of Linux or macOS")
     from goct.bench.campaign import forget_failures, run_campaign
     from goct.bench.data import Folder, default_folder
     from goct.bench.experiments import EXPERIMENTS, Plan, Profile
