@@ -12,6 +12,7 @@ def test_the_version_is_that_of_the_sources(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert module.code_version().startswith(f"{version('goct')}+")
+    assert module.code_version() != module.source_version()
     sources = {"solve.py": "1", "cli/app.py": "1", "bench/task.py": "1"}
     versions = []
     for name in (None, *sources):
@@ -20,7 +21,7 @@ def test_the_version_is_that_of_the_sources(
             (package / file).parent.mkdir(parents=True, exist_ok=True)
             (package / file).write_text("2" if file == name else content)
         monkeypatch.setattr(module, "_PACKAGE", package)
-        versions.append(module.code_version.__wrapped__())
+        versions.append(module.source_version.__wrapped__())
     plain, solver, command, task = versions
     assert command == plain  # what shows results does not make them
     assert len({plain, solver, task}) == 3
