@@ -108,7 +108,7 @@ def numerics(options: Any) -> None:
             cells = []
             for variant in variants:
                 solution = solve(
-                    blocks(n), metric, 2, engine="mip", gap=1e-9, heuristic=False,
+                    blocks(n), metric, 2, engine="mip", gap=1e-9, node_heuristic="none",
                     time_limit=options.limit, **VARIANTS[variant],
                 )  # fmt: skip
                 claimed = solution.stats.get("claimed")

@@ -61,6 +61,8 @@ def goct_run(options: argparse.Namespace, **settings: Any) -> Run:
             engine="mip",
             callback=lambda _: time.process_time() - start > options.limit,
             backend=options.backend,
+            injection="none",
+            node_heuristic="rounding",
             **settings,
         )
         seconds = time.process_time() - start

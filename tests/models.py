@@ -87,7 +87,7 @@ def model_of(tree: Tree, rng: np.random.Generator | None = None, n_rows: int = 6
     rows = random_rows(rng, n_rows)
     labels = [tree.classes[i] for i in rng.integers(len(tree.classes), size=n_rows)]
     problem = model.problem(rows, labels)
-    value = Quantity.of(get_metric("accuracy").evaluate(_plain(tree), problem))
+    value = Quantity.of(get_metric("accuracy").evaluate(tree, problem))
     part = Part(node_counts(tree, problem), value)
     return with_parts(model, part)
 
@@ -99,10 +99,6 @@ def with_parts(model: Model, part: Part) -> Model:
     full = replace(model, train=part, test=part)
     rival = Rival("CART", "Another tree.", 3, 2, full.confusion_matrix(), part.value)
     return replace(full, rivals=(rival,))
-
-
-def _plain(tree: Tree) -> Tree:
-    return Tree(tree.root, tree.classes, tuple(f"x{j}" for j in range(tree.n_features)))
 
 
 def small_model(classes: tuple[object, ...] = ("no", "yes")) -> Model:

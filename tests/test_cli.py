@@ -1,18 +1,25 @@
 from __future__ import annotations
 
 import csv
+import json
 import os
+import re
+import shlex
 import signal
 import subprocess
 import sys
 import time
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.datasets import load_breast_cancer
 from typer.testing import CliRunner, Result
 
+from goct import OptimalTreeClassifier
 from goct.cli import app
 from goct.model import Model
 
@@ -100,6 +107,24 @@ def test_console_script_and_import_are_quiet() -> None:
     assert (run.returncode, run.stdout, run.stderr) == (0, "", "")
 
 
+def test_ctrl_c_while_loading_is_quiet() -> None:
+    program = """
+import sys
+from importlib.abc import MetaPathFinder
+from goct.__main__ import main
+
+class Interrupt(MetaPathFinder):
+    def find_spec(self, name, path, target=None):
+        if name == "sklearn":
+            raise KeyboardInterrupt
+
+sys.meta_path.insert(0, Interrupt())
+main()
+"""
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (run.returncode, run.stdout, run.stderr) == (130, "", "")
+
+
 def test_fit_writes_a_model_and_a_report(customers: Path, tmp_path: Path) -> None:
     model, report = tmp_path / "m.json", tmp_path / "r.html"
     result = run(
@@ -132,6 +157,40 @@ def test_predict(customers: Path, saved: Path, tmp_path: Path) -> None:
     assert right == matrix[0][0] + matrix[1][1]
     printed = run("predict", saved, customers, "--only", "--column", "class")
     assert printed.stdout.splitlines() == ["class", *(row["prediction"] for row in rows)]
+
+
+def test_predict_keeps_the_delimiter(customers: Path, saved: Path, tmp_path: Path) -> None:
+    for delimiter, option in [(";", None), ("\t", "tab"), ("|", "|")]:
+        text = customers.read_text().replace(",", delimiter)
+        data = write(tmp_path, text)
+        more = () if option is None else ("--delimiter", option)
+        result = run("predict", saved, data, "-q", *more)
+        assert result.exit_code == 0, result.output
+        first, second = result.stdout.splitlines()[:2]
+        assert first == f"{text.splitlines()[0]}{delimiter}prediction"
+        assert second.startswith(text.splitlines()[1])
+
+
+def test_predict_compares_with_the_target(customers: Path, saved: Path, tmp_path: Path) -> None:
+    model = Model.load(saved)
+    result = run("predict", saved, customers, "--only")
+    assert f"f1 on 300 rows: {model.train.value}" in result.stderr
+    (tp, fp), (fn, tn) = ((int(n) for n in row) for row in model.confusion_matrix())
+    assert "true \\ predicted" in result.stderr
+    assert [int(w) for w in result.stderr.split() if w.isdigit()][:4] == [tp, fp, fn, tn]
+    assert result.stdout.splitlines()[0] == "prediction"
+
+    text = customers.read_text().replace("bought", "truth").replace(",yes\n", ",?\n", 1)
+    other = write(tmp_path, text.replace(",no\n", ",perhaps\n", 2))
+    assert "on 3" not in run("predict", saved, other).stderr  # nothing to compare with
+    result = run("predict", saved, other, "--target", "truth")
+    assert "f1 on 297 rows" in result.stderr
+    assert "classes that the tree does not know ('perhaps')" in result.stderr
+    assert "3 rows without a known class are not compared" in result.stderr
+    assert run("predict", saved, other, "--target", "truth", "-q").stderr == ""
+    assert "no column 'verity'" in fails("predict", saved, other, "--target", "verity")
+    used = next(iter(model.columns))
+    assert "cannot be the target" in fails("predict", saved, other, "--target", used)
 
 
 def test_show(saved: Path, tmp_path: Path) -> None:
@@ -178,7 +237,72 @@ def test_more_than_two_classes(tmp_path: Path) -> None:
     report = tmp_path / "r.html"
     one = run("fit", data, "--target", "y", "--positive", "b", "--depth", 2, "--report", report)
     assert one.exit_code == 0
-    assert "two classes" in fails("frontier", data, "--target", "y")
+    assert "name one with --positive" in fails("frontier", data, "--target", "y")
+    front = run("frontier", data, "--target", "y", "--positive", "b", "--depth", 2)
+    assert "1.000000  0.000000" in front.output
+    assert "proven complete" in front.output
+
+
+def test_cuts_tell_the_positive_class_from_the_rest(tmp_path: Path) -> None:
+    """As the estimator does it."""
+    rng = np.random.default_rng(0)
+    x = rng.random(300)
+    y = np.where(x > 0.6, "b", np.where(rng.random(300) < 0.5, "a", "c"))
+    rows = "".join(f"{a},{b}\n" for a, b in zip(x, y, strict=True))
+    data, model = write(tmp_path, "x,y\n" + rows), tmp_path / "m.json"
+    assert run("fit", data, "--target", "y", "--positive", "b", "--save", model).exit_code == 0
+    classifier = OptimalTreeClassifier(pos_label="b").fit(pd.DataFrame({"x": x}), y)
+    assert Model.load(model).conditions == tuple(classifier.binarizer_.conditions_)
+
+
+@pytest.mark.parametrize(
+    ("low", "high"), [("-1", "+1"), ("-1.0", "1.0"), ("2.5", "10.0"), ("9", "10"), ("1e2", "1e3")]
+)
+def test_numbers_as_labels_are_in_the_order_of_numbers(low: str, high: str, tmp_path: Path) -> None:
+    data, model = write(tmp_path, "x,y\n" + f"1,{high}\n2,{low}\n" * 20), tmp_path / "m.json"
+    assert run("fit", data, "--target", "y", "--depth", 1, "--save", model).exit_code == 0
+    loaded = Model.load(model)
+    assert list(map(str, loaded.classes)) == [low, high]
+    assert loaded.positive == 1
+    printed = run("predict", model, data, "--only", "-q").stdout.splitlines()
+    assert printed[1:3] == [high, low]  # as they are spelled in the file
+    run("fit", data, "--target", "y", "--positive", float(low), "--depth", 1, "--save", model)
+    assert Model.load(model).positive == 0
+
+
+def test_labels_that_are_the_same_number(tmp_path: Path) -> None:
+    data = write(tmp_path, "x,y\n" + "1,1\n2,+1\n3,0\n" * 9)
+    result = run("fit", data, "--target", "y", "--metric", "accuracy")
+    assert "note: the target 'y' is '+1' in some rows and '1' in others: the same number" in (
+        result.output
+    )
+
+
+def test_columns_that_are_conditions_already(tmp_path: Path) -> None:
+    data, model = write(tmp_path, "u,v,y\n" + "1,0,a\n0,0,b\n1,1,a\n" * 9), tmp_path / "m.json"
+    fit = ("fit", data, "--target", "y", "--binarizer", "none", "--save", model)
+    assert run(*fit).exit_code == 0
+    result = run("predict", model, data, "--only", "-q")
+    assert result.output.splitlines()[1:4] == ["a", "b", "a"]
+    names: dict[str, Any] = {}
+    exec(run("show", model, "--format", "python").output, names)
+    assert [names["predict"]({"u": u, "v": "0"}) for u in ("1", "0", "1.0")] == ["a", "b", "a"]
+
+
+def test_engines(customers: Path) -> None:
+    fit = ("fit", customers, "--target", "bought", "--depth", 1, "--binarizer", "quantiles")
+    shown = [run(*fit, "--engine", name).stdout for name in ("search", "mip", "auto")]
+    values = [line for text in shown for line in text.splitlines() if line.startswith("f1 ")]
+    assert len(values) == 3
+    assert len(set(values)) == 1
+    assert "allowed: 'auto', 'search', 'mip'" in fails(*fit, "--engine", "magic")
+    assert "use --engine mip" in fails(*fit, "--engine", "search", "--constraint", "fp >= 1")
+
+
+def test_a_rival_of_one_leaf_says_so(tmp_path: Path) -> None:
+    data = write(tmp_path, "x,y\n" + "1,a\n2,a\n3,b\n" * 9)
+    result = run("fit", data, "--target", "y", "--depth", 0)
+    assert "CART  0.000000  (a single leaf)" in result.output
 
 
 def test_infeasible(customers: Path, tmp_path: Path) -> None:
@@ -192,6 +316,30 @@ def test_infeasible(customers: Path, tmp_path: Path) -> None:
         "infeasible: no tree of depth 1 over these features meets the constraints" in result.output
     )
     assert not model.exists()
+
+
+def test_the_page_shows_what_the_commands_print(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = (Path(__file__).resolve().parents[1] / "docs" / "cli.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```(\w+)\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    commands = [shlex.split(text.replace("\\\n", "")) for kind, text in blocks if kind == "sh"]
+    outputs = [text for kind, text in blocks if kind in ("text", "sql")]
+    monkeypatch.chdir(tmp_path)
+    code = next(text for kind, text in blocks if kind == "py")
+    exec(code, {"load_breast_cancer": load_breast_cancer})
+    assert [words[:2] for words in commands] == [["goct", "fit"], ["goct", "frontier"]]
+
+    def printed(*arguments: str) -> str:
+        result = run(*arguments)
+        assert result.exit_code == 0, result.output
+        return re.sub(r"(?m)^time .*", "time", result.stdout)
+
+    found = [printed(*commands[0][1:])]
+    found += [printed("show", "model.json", "--format", name) for name in ("rules", "sql")]
+    assert found == [re.sub(r"(?m)^time .*", "time", text) for text in outputs[:3]]
+    printed(*commands[1][1:])
+    assert {"report.html", "frontier.png", "frontier.csv"} <= {p.name for p in tmp_path.iterdir()}
 
 
 # What users get wrong.
@@ -282,9 +430,7 @@ def test_odd_columns_are_noted(tmp_path: Path) -> None:
     data = write(tmp_path, "a,empty,mixed,y\n" + rows)
     result = run("fit", data, "--target", "y", "--depth", 1)
     assert result.exit_code == 0
-    assert (
-        "note: column 'mixed' is read as categories, because 'x' is not a number" in result.output
-    )
+    assert "column 'mixed' is read as categories, because line 9 says 'x', which" in result.output
     assert "'empty' has no value at all" in result.output
 
 
@@ -328,6 +474,39 @@ def test_new_data_that_does_not_fit(saved: Path, customers: Path, tmp_path: Path
     assert "already" in fails("predict", saved, taken)
     few = table(rows, used)
     assert run("predict", saved, few).exit_code == 0
+
+
+def test_files_for_a_tree_of_a_data_frame(tmp_path: Path) -> None:
+    """Its categories are those of the frame, whatever a file would make of them."""
+    frame = pd.DataFrame(
+        {"size": pd.Categorical([1, 2, 3, 2] * 5), "job": ["cook ", "NA", "NA", None] * 5}
+    )
+    labels = ["no", "yes", "no", "yes"] * 5
+    classifier = OptimalTreeClassifier("accuracy", max_depth=3).fit(frame, labels)
+    Model.from_estimator(classifier).save(tmp_path / "m.json")
+    rows = [*zip(frame["size"], frame["job"].fillna(""), strict=True), (9, "cook "), (1, "?")]
+    text = "size,job\n" + "".join(f"{size},{job}\n" for size, job in rows)
+    result = run("predict", tmp_path / "m.json", write(tmp_path, text), "--only")
+    assert result.exit_code == 0
+    assert result.output.split("\n")[-23:-3] == classifier.predict(frame).tolist()
+    assert "column 'size' has categories that the tree has not seen ('9', in 1 rows)" in (
+        result.output
+    )
+
+
+def test_control_characters_do_not_reach_the_terminal(tmp_path: Path) -> None:
+    escape = "\x1b[31mred\x1b[0m"
+    data, model = tmp_path / "data.csv", tmp_path / "m.json"
+    data.write_text(f"x {escape},y\n" + f"1,{escape}\n2,b\n" * 9)
+    shown = run("fit", data, "--target", "y", "--depth", 1, "--save", model).output
+    content = json.loads(model.read_text())
+    content["question"]["metric"] = escape
+    del content["checksum"]
+    Model.from_dict(content).save(model)
+    shown += run("show", model).output + run("show", model, "--format", "rules").output
+    shown += run("predict", model, data, "-o", tmp_path / "out.csv").output
+    assert "\\x1b[31mred" in shown
+    assert "\x1b" not in shown
 
 
 def test_broken_models(saved: Path, customers: Path, tmp_path: Path) -> None:

@@ -11,6 +11,8 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
 
 import goct
 from goct.model import Column, Model, Quantity, node_counts
@@ -34,6 +36,7 @@ def test_save_and_load(seed: int, tmp_path: Path) -> None:
     model.save(tmp_path / "model.json")
     loaded = Model.load(tmp_path / "model.json")
     assert loaded == model
+    assert Model.from_dict(model.to_dict()) == model
     assert loaded.classes == classes
     assert [type(label) for label in loaded.classes] == [type(label) for label in classes]
 
@@ -116,10 +119,14 @@ def test_random_changes_never_do_harm(saved: Path) -> None:
         (lambda d: d["proof"].update(status="great"), r"proof\.status must be one of"),
         (lambda d: d["proof"]["bound"].update(exact="1/3"), r"proof\.bound\.exact is 1/3"),
         (lambda d: d["proof"].update(seconds=10**400), r"proof\.seconds must be a finite number"),
+        (lambda d: d["proof"]["objective"].update(value=0.8, exact="4/5"), "is above proof.bound"),
+        (lambda d: d["proof"].update(status="optimal"), r"status is optimal, but .* is 0\.5 and"),
+        (lambda d: d["train"]["value"].update(value=0.9, exact="9/10"), "above the proven bound"),
         (lambda d: d["question"].update(max_depth=10**6), r"question\.max_depth"),
         (lambda d: d["question"].update(constraints="recall"), r"question\.constraints must be a"),
         (lambda d: d["rivals"][0].update(train=[[1]]), r"rivals\[0\]\.train"),
         (lambda d: d.update(created="yesterday"), "created must be a date"),
+        (lambda d: d.update(created="2026-01-02\n03:04:05"), "created must be a date"),
         (lambda d: d.update(classes=["a", "a"]), "classes must differ"),
         (lambda d: d.update(classes=[["a"], "b"]), r"classes\[0\] must be a text"),
         (lambda d: d.update(version="x" * 70_000), "version must be a text of at most"),
@@ -141,7 +148,7 @@ def test_what_is_wrong_is_named(change, message: str) -> None:
         (b"[" * 100_000, "nested too deeply|ends too early"),
         (b'{"schema": NaN}', "NaN is not a number"),
         (b'{"schema": 1, "schema": 2}', "'schema' occurs twice"),
-        (b'{"schema": ' + b"9" * 5000 + b"}", "."),
+        (b'{"schema": ' + b"9" * 5000 + b"}", "a number has 5000 digits"),
         (b" " * (MAX_BYTES + 1), "larger than 16 MB"),
     ],
     ids=["empty", "pickle", "list", "deep", "nan", "twice", "digits", "large"],
@@ -195,8 +202,22 @@ def test_tables_that_do_not_fit() -> None:
         model.predict({**rows, "job": [1, 2, 3, 4, 5]})
     with pytest.raises(ValueError, match="equally long"):
         model.predict({**rows, "age": [1, 2]})
-    with pytest.raises(TypeError, match="data frame or a mapping"):
+    with pytest.raises(TypeError, match=r"must be a data frame or a mapping.*it needs age, job"):
         model.predict(np.zeros((2, 5)))
+    from_file = replace(model, missing_words=("", "?"))
+    with pytest.raises(ValueError, match="row 1, column 'age': 'old' is not a number"):
+        from_file.predict({**rows, "age": ["30", "old", "?", "", "5"]})
+
+
+def test_arrays_for_trees_that_were_learned_from_one() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.random((50, 4))
+    classifier = goct.OptimalTreeClassifier("accuracy", 1).fit(X, X[:, 2] > 0.5)
+    model = Model.from_dict(Model.from_estimator(classifier).to_dict())
+    assert model.predict(X).tolist() == classifier.predict(X).tolist()
+    assert model.predict(X.tolist()).tolist() == classifier.predict(X).tolist()
+    with pytest.raises(ValueError, match="has 3 columns, and the tree needs 4"):
+        model.predict(X[:, :3])
 
 
 def test_from_estimator() -> None:
@@ -210,6 +231,32 @@ def test_from_estimator() -> None:
     assert sum(map(sum, model.confusion_matrix())) == 30
     with pytest.raises(ValueError, match="not fitted"):
         Model.from_estimator(goct.OptimalTreeClassifier())
+    with pytest.raises(TypeError, match=r"got Pipeline; pass its last step, pipeline\[-1\]"):
+        Model.from_estimator(make_pipeline(classifier))
+    search = GridSearchCV(classifier, {"max_depth": [1]}, cv=2).fit(frame, labels)
+    with pytest.raises(TypeError, match="got GridSearchCV; pass its best_estimator_"):
+        Model.from_estimator(search)
+    for draw in (goct.plot_tree, goct.export_text):
+        with pytest.raises(TypeError, match=r"a Model, a Solution or a fitted Opt.* got int"):
+            draw(3)
+
+
+def test_levels_of_an_estimator_are_known() -> None:
+    sizes = pd.Categorical([1, 2, None, 2] * 5)
+    frame = pd.DataFrame({"size": sizes})
+    labels = ["no", "yes", "yes", "no"] * 5
+    classifier = goct.OptimalTreeClassifier("accuracy", max_depth=3).fit(frame, labels)
+    made = Model.from_estimator(classifier)
+    model = Model.from_dict(json.loads(json.dumps(made.to_dict())))
+    assert model == made
+    assert model.columns["size"] == Column("category", True, (1, 2))
+    assert model.unknown_levels(frame) == {}
+    assert model.unknown_levels(frame.assign(size=pd.Categorical([1.0, 7.0] * 10))) == {
+        "size": {"7": 10}
+    }
+    assert model.predict(frame.assign(size=frame["size"].astype(float))).tolist() == (
+        classifier.predict(frame).tolist()
+    )
 
 
 def test_inconsistent_models_are_refused() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from goct import Problem, Status, solve
+from goct import Problem, Status, frontier, solve
 from goct.metrics import F1, MCC, Accuracy, GMean, Recall, Specificity, get_metric
 from goct.one_vs_rest import against_rest, name_the_rest
 from goct.tree import Leaf, Split, Tree
@@ -75,3 +75,28 @@ def test_without_a_positive_class_they_are_refused() -> None:
         solve(problem, "f1", 2)
     with pytest.raises(ValueError, match="averages over classes, such as macro-F1"):
         get_metric("macro_f1")
+
+
+@pytest.mark.parametrize("pareto", [False, True])
+def test_the_frontier_of_a_class_against_the_rest(pareto: bool) -> None:
+    problem, binary = random_problem(2)
+    found, expected = (frontier(p, 2, pareto=pareto) for p in (problem, binary))
+    points = found.vertices if found.pareto is None else found.pareto
+    wanted = expected.vertices if expected.pareto is None else expected.pareto
+    assert [v.confusion for v in points] == [v.confusion for v in wanted]
+    for vertex in points:
+        assert vertex.tree.classes == problem.classes
+        assert vertex.tree.confusion(problem) == vertex.confusion
+    assert found.best("f1").confusion == expected.best("f1").confusion
+    assert found.best("f1").confusion.tp == solve(problem, "f1", 2).tree.confusion(problem).tp
+    assert found.for_prevalence(0.3).confusion == expected.for_prevalence(0.3).confusion
+    with pytest.raises(ValueError, match=r"'accuracy' is about all classes.*'green' against"):
+        found.best("accuracy")
+    if pareto:
+        assert found.best("f1", ["recall >= 0.8"]).confusion == (
+            expected.best("f1", ["recall >= 0.8"]).confusion
+        )
+        with pytest.raises(ValueError, match="about all classes"):
+            found.best("f1", ["balanced_accuracy >= 0.5"])
+    with pytest.raises(ValueError, match="name the positive one with pos_label"):
+        frontier(random_problem(2, pos_label=None)[0], 2)

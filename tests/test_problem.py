@@ -281,3 +281,25 @@ def test_catalogue_of_datasets(datasets_folder) -> None:
         assert problem.n_samples == int(rows[name]["rows"])
         assert problem.n_classes == int(rows[name]["classes"])
         assert len(problem.instances()[0]) >= int(rows[name]["unique_rows"]) >= problem.n_rows
+
+
+@given(st.integers(0, 10**6))
+def test_restricted_problems_have_the_same_trees(seed) -> None:
+    """Trees over some columns mean the same in the restricted problem, which has fewer rows."""
+    rng = np.random.default_rng(seed)
+    n, width = int(rng.integers(2, 30)), int(rng.integers(1, 6))
+    X = rng.integers(0, 2, (n, width))
+    weights = rng.integers(1, 5, n) / 2
+    costs = rng.integers(0, 5, (n, 2))
+    y = rng.integers(0, 2, n)
+    y[:2] = [0, 1]
+    problem = Problem.from_arrays(X, y, sample_weight=weights, costs=costs)
+    features = sorted(rng.choice(width, rng.integers(0, width + 1), replace=False).tolist())
+    small = problem.restricted(features)
+    assert small.n_rows == max(1, len(np.unique(X[:, features], axis=0)))
+    assert set(small.kept.tolist()) <= set(features)
+    assert small.class_weights == problem.class_weights
+    assert small.costs.sum(axis=0).tolist() == problem.costs.sum(axis=0).tolist()
+    for j in features:
+        tree = Tree(Split(j, Leaf(0), Leaf(1)), problem.classes, problem.feature_names)
+        assert tree.confusion(small) == tree.confusion(problem)

@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from goct import Limit, Problem, Solution, Status, solve
+from goct import Limit, Problem, Solution, Status
 from goct.exact import as_fraction
 from goct.metrics import (
     F1,
@@ -22,6 +22,7 @@ from goct.metrics import (
     Specificity,
     YoudenJ,
 )
+from tests.mip.alone import solve
 from tests.reference import achievable, achievable_costs, best
 
 ENGINES = ["search", "mip"]

@@ -56,11 +56,72 @@ def test_decimal_commas(tmp_path: Path) -> None:
     assert clear.columns["a"].tolist() == [0.5, 1.234]
     unclear = read(tmp_path, "a;b\n1,234;x\n5,678;y\n")  # may be thousands
     assert unclear.kinds["a"] == "category"
+    assert unclear.notes == (
+        "column 'a' is read as categories, because line 2 says '1,234', which is not a number; "
+        "write it without the comma, or name the comma as the decimal point if it is one",
+    )
     forced = read(tmp_path, "a;b\n1,234;x\n5,678;y\n", decimal=",")
     assert forced.columns["a"].tolist() == [1.234, 5.678]
+    assert not forced.notes
+    thousands = read(tmp_path, 'a,b\n"1,019",x\n"2,500",y\n')
+    assert thousands.notes[0].endswith("'1,019', which is not a number; write it without the comma")
+
+
+def test_what_was_decided_on_decimal_commas_is_said(tmp_path: Path) -> None:
+    table = read(tmp_path, "a;b;c\n1;x;7\n2;y;8\n3,5;z;9\n")
+    assert table.columns["a"].tolist() == [1, 2, 3.5]
+    assert table.notes == (
+        "numbers are read with decimal commas, because of '3,5' in column 'a', line 4",
+    )
+    both = "a;b;c\n1;x;2.5\n2;y;8\n3,5;z;9\n"
+    with pytest.raises(TableError) as caught:
+        read(tmp_path, both)
+    assert str(caught.value).endswith(
+        "there is '3,5' in column 'a', line 4, and '2.5' in column 'c', line 2; name the decimal "
+        "point, '.' or ','"
+    )
+    points = read(tmp_path, both, decimal=".")
+    assert points.columns["c"].tolist() == [2.5, 8, 9]
+    assert "line 4 says '3,5', which is not a number; " in points.notes[0]
+    commas = read(tmp_path, both, decimal=",")
+    assert commas.columns["a"].tolist() == [1, 2, 3.5]
+    assert commas.notes == (
+        "column 'c' is read as categories, because line 2 says '2.5', which is not a number with "
+        "a decimal comma",
+    )
+    with pytest.raises(TableError, match=r"'2.5' is not a number with a decimal comma"):
+        read(tmp_path, both, decimal=",", kinds={"c": "number"})
+
+
+@pytest.mark.parametrize(
+    "cell", ["2024-03-01T12:30Z", "2024-03-01 12:30+01:00", "2023-02-29", "01.03.2024", "3/1/2024"]
+)
+def test_dates_that_cannot_be_read_are_noted(cell: str, tmp_path: Path) -> None:
+    table = read(tmp_path, f"a,b\n2024-03-01,x\n{cell},y\n")
+    assert table.kinds["a"] == "category"
+    assert f"line 3 says '{cell}', which is not a date such as" in table.notes[0]
+    table = read(tmp_path, f"a,b\n{cell},x\n{cell},y\n")
+    assert f"line 2 says '{cell}'" in table.notes[0]
+
+
+def test_codes_are_categories_without_a_note(tmp_path: Path) -> None:
+    table = read(tmp_path, "ip,version,code\n10.0.0.1,1.2.3,12-34-5678\n10.0.0.2,1.10.0,x\n")
+    assert set(table.kinds.values()) == {"category"}
+    assert table.notes == ()
+
+
+def test_encodings(tmp_path: Path) -> None:
+    table = read(tmp_path, "a,b\n1,é\n".encode("cp1252"), encoding="cp1252")
+    assert table.columns["b"].tolist() == ["é"]
+    for name in ("idna", "punycode", "undefined", "unicode_escape", "rot13", "base64", "nonsense"):
+        with pytest.raises(TableError, match="encoding"):
+            read(tmp_path, "a,b\n1,2\n", encoding=name)
+    with pytest.raises(TableError, match=r"t.csv.*UTF-16"):
+        read(tmp_path, "a,b\n1,2\n", encoding="utf-16")
 
 
 def test_codes_are_not_numbers_by_accident(tmp_path: Path) -> None:
+    assert read(tmp_path, "a,b\n1,x\nNAN,y\n").kinds["a"] == "category"
     assert read(tmp_path, "a,b\n1_000,x\n2_000,y\n").kinds["a"] == "category"
     table = read(tmp_path, "zip,b\n01234,x\n99999,y\n", kinds={"zip": "category"})
     assert table.columns["zip"].tolist() == ["01234", "99999"]
@@ -73,12 +134,14 @@ def test_a_word_among_numbers_far_below(tmp_path: Path) -> None:
     assert table.kinds["a"] == "category"
     assert table.columns["a"][0] == "1.50"  # as it was written
     assert table.columns["a"][30_000] == "unknown"
-    assert "'unknown' is not a number" in table.notes[0]
+    assert "line 30002 says 'unknown', which is not a number" in table.notes[0]
 
 
 def test_a_word_among_the_first_numbers(tmp_path: Path) -> None:
     table = read(tmp_path, "a,b\n1,2\n2,3\noops,4\n")
-    assert table.notes == ("column 'a' is read as categories, because 'oops' is not a number",)
+    assert table.notes == (
+        "column 'a' is read as categories, because line 4 says 'oops', which is not a number",
+    )
 
 
 def test_quoted_cells_may_span_lines(tmp_path: Path) -> None:
@@ -99,6 +162,7 @@ def test_quoted_cells_may_span_lines(tmp_path: Path) -> None:
         ("a,b\n1,2\n3\n", "line 3: there are 1 cells"),
         ('a,b\n1,"x\n2,3\n', "a quoted cell does not end"),
         ('a,b\n1,"x"y\n', "line 2: "),
+        ("a,b\n1," + "x" * 140_000, "line 2: a cell has more than 131,072 characters"),
         ("a,b\n1,2\n\n3,inf\n", "line 4, column 'b': inf is infinite"),
         ("a,b\n1,2\n3,1e999\n", "line 3, column 'b': 1e999 is infinite"),
         (b"a,b\n1,2\n1,caf\xe9\n", "line 3: the byte 0xe9 is not utf-8 text"),
@@ -123,6 +187,13 @@ def test_cells_that_do_not_fit_a_given_kind(tmp_path: Path) -> None:
         read(tmp_path, "a,b\n2024-13-01,2\n", kinds={"a": "date"})
 
 
+def test_truth_values_as_numbers(tmp_path: Path) -> None:
+    content = "a,b\n1,x\n0.0,y\n,z\n"
+    assert read(tmp_path, content).kinds["a"] == "number"
+    table = read(tmp_path, content, kinds={"a": "boolean"})
+    np.testing.assert_array_equal(table.columns["a"], [1, 0, np.nan])
+
+
 def test_names_that_do_not_exist(tmp_path: Path) -> None:
     with pytest.raises(TableError, match=r"no column 'Income '; did you mean 'income'\?"):
         read(tmp_path, "income,b\n1,2\n", ignore=["Income "])
@@ -139,3 +210,12 @@ def test_ten_thousand_columns(tmp_path: Path) -> None:
     row = ",".join("1" for _ in range(10_000))
     table = read(tmp_path, f"{names}\n{row}\n{row}\n")
     assert len(table.columns) == 10_000
+
+
+def test_a_million_rows(tmp_path: Path) -> None:
+    table = read(tmp_path, "a,b,c\n" + "1.5,x,\n?,y,2024-03-01\n" * 500_000)
+    assert table.n_rows == 1_000_000
+    assert dict(table.kinds) == {"a": "number", "b": "category", "c": "date"}
+    assert np.isnan(table.columns["a"]).sum() == 500_000
+    assert table.columns["b"][-1] == "y"
+    assert table.line_of(999_999) == 1_000_001

@@ -1,5 +1,17 @@
-"""``python -m goct``: the command line."""
+"""``python -m goct`` and the command ``goct``."""
 
-from goct.cli import app
+import sys
 
-app(prog_name="goct")
+
+def main() -> None:
+    """Run the command line; Ctrl-C while it is being loaded ends it without a word."""
+    try:
+        from goct.cli import app  # loads scikit-learn, which takes a second or two
+
+        app(prog_name="goct")
+    except KeyboardInterrupt:
+        sys.exit(130)
+
+
+if __name__ == "__main__":
+    main()

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,16 +19,20 @@ from goct._core import __version__
 from goct.binarize.conditions import Above, After, Condition, IsTrue, Missing, OneOf
 from goct.binarize.table import read_table
 from goct.exact import Exact
-from goct.metrics import Confusion, Metric
+from goct.metrics import Confusion, Metric, get_metric
 from goct.problem import Problem
 from goct.solution import Solution
-from goct.table import Table
+from goct.table import Table, with_cells_read
 from goct.tree import Leaf, Node, Split, Tree
+
+if TYPE_CHECKING:
+    from goct.binarize import Binarizer
 
 Weight: TypeAlias = int | Fraction
 Counts: TypeAlias = tuple[tuple[Weight, ...], ...]
 
 COLUMN_KINDS = ("number", "date", "category", "boolean", "unknown")
+_TOLERANCE = 1e-6  # of floats that stand for exact numbers
 _KIND_OF_CONDITION = {Above: "number", After: "date", OneOf: "category", IsTrue: "boolean"}
 
 
@@ -43,12 +48,13 @@ class Column:
     has_missing
         Whether values were missing when the tree was learned.
     levels
-        The categories that occurred; None if that is not known, or for other kinds.
+        The categories that occurred: texts, or the numbers and truth values that
+        the column held; None if that is not known, or for other kinds.
     """
 
     kind: str
     has_missing: bool = False
-    levels: tuple[str, ...] | None = None
+    levels: tuple[str | int | float | bool, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -216,6 +222,11 @@ class Model:
         the part that was held back, if any.
     rivals
         Other classifiers on the same data, to compare with.
+    missing_words
+        If the tree was learned from a CSV file, the words that stand for missing
+        values there. Text is then read as the cells of that file were, wherever
+        it comes from: blanks around it do not count, and these words are missing
+        values. None if text is taken as it is.
     created, version
         When the tree was learned (UTC, ISO 8601), and by which version of goct.
     """
@@ -230,6 +241,7 @@ class Model:
     train: Part
     test: Part | None = None
     rivals: tuple[Rival, ...] = ()
+    missing_words: tuple[str, ...] | None = None
     created: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
     version: str = __version__
 
@@ -254,6 +266,14 @@ class Model:
                 )
         if self.positive is not None and not 0 <= self.positive < len(self.classes):
             raise ValueError(f"the positive class {self.positive} is not one of the classes")
+        _check_proof(self.proof)
+        if self.train.value is not None:
+            gained = self.train.value.value - self.question.split_penalty * self.tree.splits
+            if gained > self.proof.bound.value + _TOLERANCE * max(1, abs(gained)):
+                raise ValueError(
+                    f"train.value is {self.train.value.value:g}, which is above the proven bound "
+                    f"{self.proof.bound.value:g}"
+                )
         for name, part in (("train", self.train), ("test", self.test)):
             if part is not None:
                 _check_counts(self.tree, part.counts, name)
@@ -270,8 +290,8 @@ class Model:
         conditions: Sequence[Condition],
         *,
         source: Source | None = None,
-        missing: Collection[str] = (),
-        levels: Mapping[str, Sequence[str]] | None = None,
+        columns: Mapping[str, Column] | None = None,
+        missing_words: Iterable[str] | None = None,
     ) -> Model:
         """Return the model of a solution.
 
@@ -283,10 +303,11 @@ class Model:
             What the features of the problem stand for, in order.
         source
             Where the data is from.
-        missing
-            The columns with missing values.
-        levels
-            The categories that occur, by column.
+        columns
+            What is known of the columns, as by :func:`columns_of`; by default what the
+            conditions tell.
+        missing_words
+            If the data is from a CSV file, the words for missing values there.
         """
         tree, problem = solution.tree, solution.problem
         if tree is None or solution.objective is None or solution.value is None:
@@ -301,9 +322,7 @@ class Model:
         return cls(
             tree=Tree(_renumbered(tree.root, place), tree.classes, tuple(c.name for c in used)),
             conditions=used,
-            columns=_describe_columns(
-                used, {*missing, *_columns_asked_for_missing(conditions)}, levels or {}
-            ),
+            columns=_describe_columns(used, conditions, columns or {}),
             positive=problem.positive,
             question=Question(
                 metric=solution.metric.name,
@@ -322,15 +341,33 @@ class Model:
             ),
             source=replace(source or Source(), conditions=len(conditions)),
             train=Part(node_counts(tree, problem), Quantity.of(solution.value)),
+            missing_words=None if missing_words is None else tuple(sorted(missing_words)),
         )
 
     @classmethod
     def from_estimator(cls, classifier: Any) -> Model:
         """Return the model of a fitted :class:`goct.OptimalTreeClassifier`."""
-        for name in ("solution_", "binarizer_"):
-            if not hasattr(classifier, name):
-                raise ValueError(f"the {type(classifier).__name__} is not fitted: it has no {name}")
-        return cls.from_solution(classifier.solution_, classifier.binarizer_.conditions_)
+        from goct.estimator import OptimalTreeClassifier
+
+        if not isinstance(classifier, OptimalTreeClassifier):
+            hint = ""
+            if hasattr(classifier, "steps"):
+                hint = "; pass its last step, pipeline[-1]"
+            elif hasattr(classifier, "best_estimator_"):
+                hint = "; pass its best_estimator_"
+            raise TypeError(
+                "there must be a Model, a Solution or a fitted OptimalTreeClassifier, "
+                f"got {type(classifier).__name__}{hint}"
+            )
+        if not hasattr(classifier, "solution_"):
+            raise ValueError("the OptimalTreeClassifier is not fitted; call fit first")
+        binarizer = classifier.binarizer_
+        return cls.from_solution(
+            classifier.solution_,
+            binarizer.conditions_,
+            source=Source(columns=binarizer.n_features_in_),
+            columns=columns_of(binarizer),
+        )
 
     def matrix(self, table: Any) -> NDArray[np.uint8]:
         """Return which row of a table meets which condition, as a 0/1 matrix.
@@ -339,41 +376,67 @@ class Model:
         ----------
         table
             A data frame of pandas, polars or pyarrow, a :class:`goct.table.Table`, or
-            a mapping from column names to values. Other columns than the tree needs do not matter.
+            a mapping from column names to values. Other columns than the tree needs do not
+            matter. If the tree was learned from an array, whose columns are called x0, x1,
+            ..., also such an array.
 
         Raises
         ------
         ValueError, TypeError
             If a column is not there, or does not hold what the tree needs.
         """
-        read = read_table(table.columns_only() if isinstance(table, Table) else table)
-        if read.names is None:
-            raise TypeError(
-                "table must be a data frame or a mapping from column names to values, "
-                f"got {type(table).__name__}"
-            )
-        if absent := [name for name in self.columns if name not in read.names]:
+        n_rows, values = self._read(table)
+        matrix = np.zeros((n_rows, len(self.conditions)), dtype=np.uint8)
+        for j, condition in enumerate(self.conditions):
+            matrix[:, j] = condition.holds(values[condition.column])
+        return matrix
+
+    def _read(self, table: Any) -> tuple[int, dict[str, NDArray[Any]]]:
+        """Return the number of rows of a table, and the columns that the tree needs."""
+        from_file = isinstance(table, Table)
+        read = read_table(table.columns_only() if from_file else table)
+        names = read.names or self._names_of_array(read.n_columns)
+        if absent := [name for name in self.columns if name not in names]:
             raise ValueError(
                 f"the table has no column {', '.join(map(repr, absent))}; the tree needs "
                 + ", ".join(map(repr, self.columns))
             )
-        values = {
-            name: read.column(
-                read.names.index(name), None if column.kind == "unknown" else column.kind
-            ).values
-            for name, column in self.columns.items()
-        }
-        matrix = np.zeros((read.n_rows, len(self.conditions)), dtype=np.uint8)
-        for j, condition in enumerate(self.conditions):
-            matrix[:, j] = condition.holds(values[condition.column])
-        return matrix
+        known: dict[str, set[str]] = {name: set() for name in self.columns}
+        for condition in self.conditions:
+            if isinstance(condition, OneOf):
+                known[condition.column] |= set(condition.levels)
+        values = {}
+        for name, column in self.columns.items():
+            kind = None if column.kind == "unknown" else column.kind
+            source = read
+            if self.missing_words is not None and not from_file:
+                source = with_cells_read(read, name, kind, self.missing_words)
+            values[name] = source.column(names.index(name), kind, known[name]).values
+        return read.n_rows, values
+
+    def _names_of_array(self, n_columns: int) -> list[str]:
+        """Return the names of the columns of an array, if the tree was learned from one."""
+        names = [f"x{j}" for j in range(self.source.columns or 0)]
+        if not set(self.columns) <= set(names):
+            raise TypeError(
+                "the columns of the tree have names, so the table must be a data frame or a "
+                f"mapping from column names to values: it needs {', '.join(self.columns)}"
+            )
+        if n_columns != len(names):
+            raise ValueError(f"the array has {n_columns} columns, and the tree needs {len(names)}")
+        return names
 
     def predict(self, table: Any) -> NDArray[Any]:
         """Return the predicted label of each row of a table, see :meth:`matrix`."""
         return self.tree.predict(self.matrix(table))
 
-    def unknown_levels(self, table: Table) -> dict[str, dict[str, int]]:
+    def unknown_levels(self, table: Any) -> dict[str, dict[str, int]]:
         """Return the categories of a table that were not there when the tree was learned.
+
+        Parameters
+        ----------
+        table
+            As in :meth:`matrix`.
 
         Returns
         -------
@@ -381,23 +444,31 @@ class Model:
             For each column with such categories, how often each of them occurs.
         """
         found: dict[str, dict[str, int]] = {}
+        _, values = self._read(table)
         for name, column in self.columns.items():
-            if column.levels is None or name not in table.columns:
+            if column.kind != "category" or column.levels is None:
                 continue
-            counts = Counter(table.columns[name].tolist())
-            strange = {
-                level: count
-                for level, count in counts.items()
-                if level is not None and level not in column.levels
-            }
-            if strange:
+            known = {None, *map(str, column.levels)}
+            counts = Counter(values[name].tolist())
+            if strange := {text: n for text, n in counts.items() if text not in known}:
                 found[name] = strange
         return found
 
     def problem(self, table: Any, labels: ArrayLike) -> Problem:
         """Return rows with known labels as a problem over the conditions of the tree."""
-        names = [f"x{j}" for j in range(len(self.conditions))]
+        names = self.tree.feature_names
         return known_classes(self.matrix(table), labels, names, self.classes, self.positive)
+
+    def part(self, table: Any, labels: ArrayLike) -> Part:
+        """Return how rows with known labels fall through the tree.
+
+        The metric is given if its name tells what it is and it is defined there.
+        """
+        problem = self.problem(table, labels)
+        value = None
+        with contextlib.suppress(ValueError, TypeError):  # a metric of the user's own
+            value = metric_on(get_metric(self.question.metric), self.tree, problem)
+        return Part(node_counts(self.tree, problem), value)
 
     def confusion_matrix(self, part: Part | None = None) -> Counts:
         """Return the weights of true (outside) and predicted classes; of the training part."""
@@ -524,22 +595,33 @@ def confusion_of(matrix: Sequence[Sequence[Weight]], positive: int | None) -> Co
     return Confusion(tp, fp, fn, sum(map(sum, matrix)) - tp - fn - fp)
 
 
-def _columns_asked_for_missing(conditions: Iterable[Condition]) -> set[str]:
-    return {c.column for c in conditions if isinstance(c, Missing)}
+def columns_of(binarizer: Binarizer) -> dict[str, Column]:
+    """Return what a fitted binarizer knows of the columns."""
+    asked = {c.column for c in binarizer.conditions_ if isinstance(c, Missing)}
+    columns = {}
+    for name, kind in zip(binarizer._column_names(), binarizer.kinds_, strict=True):
+        levels = binarizer.levels_.get(name)
+        columns[name] = Column(
+            "unknown" if kind == "empty" else kind,
+            name in asked,
+            None if levels is None else tuple(levels),
+        )
+    return columns
 
 
 def _describe_columns(
-    conditions: Iterable[Condition], missing: set[str], levels: Mapping[str, Sequence[str]]
+    used: Iterable[Condition], conditions: Iterable[Condition], known: Mapping[str, Column]
 ) -> dict[str, Column]:
-    kinds: dict[str, str] = {}
-    for condition in conditions:
-        kind = _KIND_OF_CONDITION.get(type(condition), "unknown")
-        if kinds.get(condition.column, "unknown") == "unknown":
-            kinds[condition.column] = kind
-    return {
-        name: Column(kind, name in missing, tuple(levels[name]) if name in levels else None)
-        for name, kind in kinds.items()
-    }
+    """Return the columns that are asked, with what the conditions on them tell."""
+    missing = {c.column for c in conditions if isinstance(c, Missing)}
+    columns: dict[str, Column] = {}
+    for condition in used:
+        name = condition.column
+        column = columns.get(name, known.get(name, Column("unknown", name in missing)))
+        if column.kind == "unknown":
+            column = replace(column, kind=_KIND_OF_CONDITION.get(type(condition), "unknown"))
+        columns[name] = column
+    return columns
 
 
 def _renumbered(node: Node, place: Mapping[int, int]) -> Node:
@@ -547,6 +629,18 @@ def _renumbered(node: Node, place: Mapping[int, int]) -> Node:
         return node
     left, right = _renumbered(node.left, place), _renumbered(node.right, place)
     return Split(place[node.feature], left, right)
+
+
+def _check_proof(proof: Proof) -> None:
+    objective, bound = proof.objective.value, proof.bound.value
+    margin = _TOLERANCE * max(1, abs(objective), abs(bound))
+    if objective > bound + margin:
+        raise ValueError(f"proof.objective is {objective:g}, which is above proof.bound, {bound:g}")
+    if proof.status == "optimal" and objective < bound - margin:
+        raise ValueError(
+            f"proof.status is optimal, but proof.objective is {objective:g} and proof.bound "
+            f"{bound:g}"
+        )
 
 
 def _check_counts(tree: Tree, counts: Counts, name: str) -> None:

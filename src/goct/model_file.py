@@ -37,6 +37,8 @@ MAX_BYTES = 1 << 24
 MAX_TEXT = 1 << 16
 
 _FRACTION = re.compile(r"-?\d{1,60}(/[1-9]\d{0,60})?", re.ASCII)
+_INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)?", re.ASCII)
+_MAX_DIGITS = 400
 _MOMENT = re.compile(r"\d{4}-\d\d(-\d\d([T ]\d\d(:\d\d(:\d\d(\.\d{1,9})?)?)?)?)?", re.ASCII)
 
 T = TypeVar("T")
@@ -86,7 +88,10 @@ def model_to_dict(model: Model) -> dict[str, Any]:
         "created": model.created,
         "classes": tree["classes"],
         "positive": model.positive,
-        "columns": {name: asdict(column) for name, column in model.columns.items()},
+        "columns": {
+            name: {**asdict(column), "levels": _list(column.levels)}
+            for name, column in model.columns.items()
+        },
         "conditions": [condition.to_dict() for condition in model.conditions],
         "nodes": tree["nodes"],
         "question": {**asdict(model.question), "constraints": list(model.question.constraints)},
@@ -95,6 +100,7 @@ def model_to_dict(model: Model) -> dict[str, Any]:
         "train": _part_to_dict(model.train),
         "test": None if model.test is None else _part_to_dict(model.test),
         "rivals": [_rival_to_dict(rival) for rival in model.rivals],
+        "missing_words": _list(model.missing_words),
     }
 
 
@@ -148,6 +154,9 @@ def _build(entries: _Entries) -> Model:
         train=entries.take("train", _part),
         test=entries.take("test", _optional(_part)),
         rivals=tuple(entries.take("rivals", _list_of(_rival(len(classes))))),
+        missing_words=_tuple(
+            entries.take("missing_words", _optional(_list_of(_text)), optional=True)
+        ),
         created=entries.take("created", _moment),
         version=entries.take("version", _text),
     )
@@ -160,7 +169,12 @@ def _parse(raw: bytes) -> Model:
         raise ModelFileError("the file is empty")
     try:
         text = raw.decode("utf-8-sig")
-        data = json.loads(text, object_pairs_hook=_without_duplicates, parse_constant=_no_constant)
+        data = json.loads(
+            text,
+            object_pairs_hook=_without_duplicates,
+            parse_constant=_no_constant,
+            parse_int=_integer,
+        )
     except UnicodeDecodeError as error:
         raise ModelFileError(f"this is not a text file (byte {error.start})") from None
     except json.JSONDecodeError as error:
@@ -204,6 +218,12 @@ def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
             raise ModelFileError(f"the entry {key!r} occurs twice in one object")
         found[key] = value
     return found
+
+
+def _integer(text: str) -> int:
+    if len(text) > _MAX_DIGITS:
+        raise ModelFileError(f"a number has {len(text)} digits; at most {_MAX_DIGITS} are read")
+    return int(text)
 
 
 def _no_constant(name: str) -> Any:
@@ -305,6 +325,8 @@ def _weight(value: Any, place: str) -> Weight:
 def _moment(value: Any, place: str) -> str:
     text = _text(value, place)
     try:
+        if not _INSTANT.fullmatch(text):
+            raise ValueError
         datetime.fromisoformat(text)
     except ValueError:
         raise _expected(place, "a date and time in ISO 8601", value) from None
@@ -313,6 +335,10 @@ def _moment(value: Any, place: str) -> str:
 
 def _optional(read: Callable[[Any, str], T]) -> Callable[[Any, str], T | None]:
     return lambda value, place: None if value is None else read(value, place)
+
+
+def _tuple(values: list[T] | None) -> tuple[T, ...] | None:
+    return None if values is None else tuple(values)
 
 
 def _list_of(read: Callable[[Any, str], T]) -> Callable[[Any, str], list[T]]:
@@ -330,8 +356,8 @@ def _columns(value: Any, place: str) -> dict[str, Column]:
         entries = _Entries(entry, f"{place}.{name}")
         kind = entries.take("kind", _one_of(*COLUMN_KINDS))
         has_missing = entries.take("has_missing", _truth)
-        levels = entries.take("levels", _optional(_list_of(_text)))
-        columns[name] = Column(kind, has_missing, None if levels is None else tuple(levels))
+        levels = entries.take("levels", _optional(_list_of(_label)))
+        columns[name] = Column(kind, has_missing, _tuple(levels))
         entries.finish()
     return columns
 
@@ -440,6 +466,10 @@ def _rival(n_classes: int) -> Callable[[Any, str], Rival]:
         return rival
 
     return read
+
+
+def _list(values: tuple[T, ...] | None) -> list[T] | None:
+    return None if values is None else list(values)
 
 
 def _counts_to_list(counts: Sequence[Sequence[Weight]]) -> list[list[int | str]]:

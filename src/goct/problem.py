@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -247,6 +247,43 @@ class Problem:
         if self.source[feature] < 0:
             return np.full(self.n_rows, self.flipped[feature], dtype=np.uint8)
         return self.X[:, self.source[feature]] ^ np.uint8(self.flipped[feature])
+
+    def restricted(self, features: Iterable[int]) -> Problem:
+        """Return the problem as seen by trees that use some of the original columns only.
+
+        Rows that agree on these columns are merged. The other columns count as
+        constant, but keep their places and names, so that a tree of the
+        restricted problem is one of this problem and has the same confusion
+        matrix there.
+
+        Parameters
+        ----------
+        features
+            The original columns that trees may use.
+        """
+        chosen = np.array(sorted(set(features)), dtype=np.intp)
+        values = np.zeros((self.n_rows, len(chosen)), dtype=np.uint8)
+        for k, feature in enumerate(chosen.tolist()):
+            values[:, k] = self.column(feature)
+        first, group = _core.group_rows(values)
+        counts = np.zeros((len(first), self.n_classes), dtype=np.int64)
+        np.add.at(counts, group, self.counts)
+        costs = None
+        if self.costs is not None:
+            costs = np.zeros((len(first), self.n_classes), dtype=np.int64)
+            np.add.at(costs, group, self.costs)
+        rows = np.zeros((len(first), self.n_features), dtype=np.uint8)
+        rows[:, chosen] = values[first]
+        kept, source, flipped = _reduce_columns(rows)
+        return replace(
+            self,
+            X=np.ascontiguousarray(rows[:, kept]),
+            counts=counts,
+            kept=kept,
+            source=source,
+            flipped=flipped,
+            costs=costs,
+        )
 
     def reduce(self, tree: Tree) -> Tree:
         """Return a tree over the columns of `X` that predicts like one over the original columns.

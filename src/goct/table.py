@@ -7,6 +7,7 @@ can name it.
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import csv
 import gc
@@ -29,10 +30,18 @@ MISSING = frozenset({"", "?", "NA", "N/A", "NaN", "nan", "NULL", "null"})
 DELIMITERS = ",;\t|"
 MAX_COLUMNS = 100_000
 
-_TRUTHS = {"true": 1.0, "false": 0.0}
+_TRUTHS = {"true": 1.0, "false": 0.0, "1": 1.0, "0": 0.0, "1.0": 1.0, "0.0": 0.0}
 _DATE = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?)?")
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+(?:,\d+)?(?:[eE][+-]?\d+)?")
 _SURELY_DECIMAL = re.compile(r"[+-]?(?:0+,\d+|\d+,(?:\d{1,2}|\d{4,}))(?:[eE][+-]?\d+)?")
+_DECIMAL_POINT = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
+# What a reader may take for a number or a date, whether it is written as one or not.
+_LIKE_NUMBER = re.compile(
+    r"[+-]?(?:\d{1,3}(?:[.,]\d{3})+(?:[.,]\d+)?|\d+[.,]?\d*|[.,]\d+)(?:[eE][+-]?\d+)?"
+)
+_LIKE_DATE = re.compile(r"(?:\d{4}-\d\d?-\d\d?|\d\d?[./]\d\d?[./]\d{4})(?:[T ].*)?")
+# Codecs of Python that are not made for files.
+_NO_FILE_ENCODINGS = ("idna", "punycode", "undefined", "unicode-escape", "raw-unicode-escape")
 _SAMPLE_BYTES = 1 << 16
 _CELLS_PER_CHUNK = 1 << 15  # few enough to stay in the processor's cache
 
@@ -53,11 +62,17 @@ class Dialect:
         The decimal point: "." or ",".
     encoding
         The text encoding.
+    note
+        What a reader should know of how this was found out, if anything.
+    missing_words
+        What stands for a missing value, without blanks around it.
     """
 
     delimiter: str = ","
     decimal: str = "."
     encoding: str = "utf-8-sig"
+    note: str | None = None
+    missing_words: Collection[str] = MISSING
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,13 +134,16 @@ def read_csv(
     kinds: Mapping[str, str] | None = None,
     ignore: Collection[str] = (),
     only: Collection[str] | None = None,
+    verbatim: Mapping[str, Collection[str]] | None = None,
     delimiter: str | None = None,
     decimal: str | None = None,
     encoding: str | None = None,
+    dialect: Dialect | None = None,
 ) -> Table:
     """Read a CSV file with a line of column names.
 
-    Empty cells and NA, N/A, NaN, nan, NULL, null and ? are missing values.
+    Blanks around a cell do not count. Empty cells and NA, N/A, NaN, nan, NULL,
+    null and ? are missing values.
 
     Parameters
     ----------
@@ -138,11 +156,16 @@ def read_csv(
         Columns to leave out.
     only
         Columns to read; all if None.
+    verbatim
+        Columns of categories that are taken as they are written, blanks and all,
+        with their known categories, which are never missing values.
     delimiter, decimal, encoding
         How the file is written. By default the delimiter is the comma,
         semicolon, tab or bar that fits the first lines, the decimal comma is
         recognised where it is clear, and the encoding is UTF-8 (or UTF-16 with a
         mark).
+    dialect
+        All three at once, as :func:`find_dialect` returns them.
 
     Raises
     ------
@@ -150,7 +173,7 @@ def read_csv(
         If the file cannot be read as a table; the message says where.
     """
     source = Path(path)
-    dialect = find_dialect(source, delimiter, decimal, encoding)
+    dialect = dialect or find_dialect(source, delimiter, decimal, encoding)
     names, notes = read_header(source, dialect)
     for name in [*(kinds or {}), *ignore, *(only or ())]:
         if name not in names:
@@ -161,19 +184,57 @@ def read_csv(
         if name is not None and name not in ignore and (only is None or name in only)
     }
     forced = dict(kinds or {})
-    readers, n_rows = _read_columns(source, dialect, len(names), wanted, forced)
-    notes += [note for reader in readers.values() if (note := reader.note()) is not None]
-    changed = {name: "category" for name, reader in readers.items() if reader.because is not None}
+    verbatim = verbatim or {}
+    readers, n_rows = _read_columns(source, dialect, len(names), wanted, forced, verbatim)
+    notes += [dialect.note] if dialect.note else []
+    for reader in readers.values():
+        if reader.strange is not None:
+            notes.append(reader.note(_line_of(source, dialect, reader.strange[0])))
+    changed = {name: "category" for name, reader in readers.items() if reader.is_stale}
     if changed:
         # Some column looked like numbers at first: its first cells are needed as they were.
         again = {name: wanted[name] for name in changed}
-        more, _ = _read_columns(source, dialect, len(names), again, {**forced, **changed})
+        more, _ = _read_columns(source, dialect, len(names), again, {**forced, **changed}, verbatim)
         readers.update(more)
     if n_rows == 0:
         raise TableError(f"{source}: there are no rows below the line of column names")
     columns = {name: readers[name].values(n_rows) for name in wanted}
     found = {name: readers[name].kind or "category" for name in wanted}
     return Table(columns, found, n_rows, source, dialect, tuple(notes))
+
+
+def with_cells_read(
+    table: binarize.Table, name: str, kind: str | None, missing_words: Collection[str]
+) -> binarize.Table:
+    """Return a table in which the text of a column is read as the cells of a CSV file are.
+
+    Parameters
+    ----------
+    table
+        The table; columns that do not hold text stay as they are.
+    name
+        The column, for messages.
+    kind
+        What the column shall hold; text if None.
+    missing_words
+        What stands for a missing value.
+    """
+
+    def read(j: int) -> binarize.Column:
+        column = table.column(j)
+        if column.kind != "category" or column.typed:
+            return column
+        made = kind if kind in KINDS else "category"
+        reader = _ColumnReader(name, made, Dialect(missing_words=missing_words))
+        try:
+            reader.add(["" if cell is None else cell for cell in column.values], 0)
+        except _CellError as error:
+            raise ValueError(
+                f"the table has, at row {error.row}, column {name!r}: {error}"
+            ) from None
+        return binarize.Column(made, reader.values(table.n_rows))
+
+    return binarize.Table(table.n_rows, table.n_columns, table.names, read)
 
 
 def read_rows(path: str | os.PathLike[str], dialect: Dialect) -> Iterator[list[str]]:
@@ -196,18 +257,25 @@ def find_dialect(
     decimal: str | None = None,
     encoding: str | None = None,
 ) -> Dialect:
-    """Find out how a CSV file is written, from its first lines."""
+    """Find out how a CSV file is written, from its first lines.
+
+    Raises
+    ------
+    TableError
+        If some columns have decimal commas and others decimal points.
+    """
     head = _read_head(path)
     if encoding is None:
         encoding = "utf-16" if head[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
-    try:
-        "a".encode(encoding)  # complains about codecs that are not for text, too
-    except LookupError:
-        raise TableError(f"there is no encoding {encoding!r}") from None
+    else:
+        _check_encoding(encoding)
     if encoding == "utf-8-sig" and b"\0" in head:
         raise TableError(f"{path}: this is not a text file (it holds zero bytes)")
     text = io.TextIOWrapper(io.BytesIO(head), encoding=encoding, errors="replace", newline="")
-    lines = text.read()
+    try:
+        lines = text.read()
+    except UnicodeError as error:
+        raise TableError(f"{path}: this is not {encoding} text: {error}") from None
     if len(head) == _SAMPLE_BYTES:  # the last line may be cut
         lines = lines[: lines.rfind("\n") + 1] or lines
     if delimiter is None:
@@ -216,16 +284,28 @@ def find_dialect(
         raise TableError(f"the delimiter must be one character, got {delimiter!r}")
     if decimal not in (None, ".", ","):
         raise TableError(f"the decimal point must be '.' or ',', got {decimal!r}")
+    note = None
     if decimal is None:
-        decimal = _find_decimal(lines, delimiter)
+        decimal, note = _find_decimal(path, lines, delimiter)
     if decimal == delimiter:
         raise TableError("the comma cannot be the delimiter and the decimal point at once")
-    return Dialect(delimiter, decimal, encoding)
+    return Dialect(delimiter, decimal, encoding, note)
 
 
-def write_csv(file: IO[str], names: Sequence[str], rows: Iterator[Sequence[Any]]) -> None:
-    """Write a table as a CSV file with commas and a line of column names."""
-    writer = csv.writer(file, lineterminator="\n")
+def _check_encoding(encoding: str) -> None:
+    try:
+        "a".encode(encoding)  # complains about codecs that are not for text, too
+    except (LookupError, ValueError):
+        raise TableError(f"there is no encoding {encoding!r} of text") from None
+    if codecs.lookup(encoding).name in _NO_FILE_ENCODINGS:
+        raise TableError(f"{encoding!r} is no encoding of text files")
+
+
+def write_csv(
+    file: IO[str], names: Sequence[str], rows: Iterator[Sequence[Any]], delimiter: str = ","
+) -> None:
+    """Write a table as a CSV file with a line of column names."""
+    writer = csv.writer(file, delimiter=delimiter, lineterminator="\n")
     writer.writerow(names)
     writer.writerows(rows)
 
@@ -267,7 +347,12 @@ def _naming_the_line(path: Path, reader: Any) -> Iterator[None]:
         yield
     except csv.Error as error:
         text = str(error)
-        if "field limit" in text or "unexpected end" in text:
+        if "field limit" in text:
+            text = (
+                f"a cell has more than {csv.field_size_limit():,} characters; perhaps a quote is "
+                "not closed"
+            )
+        elif "unexpected end" in text:
             text = "a quoted cell does not end"
         raise TableError(f"{path}, line {reader.line_num}: {text}") from None
     except UnicodeDecodeError as error:
@@ -277,6 +362,8 @@ def _naming_the_line(path: Path, reader: Any) -> Iterator[None]:
             f"{path}, line {line}: the byte 0x{byte} is not {error.encoding} text; name the "
             "encoding, for example cp1252 or latin-1"
         ) from None
+    except UnicodeError as error:
+        raise TableError(f"{path}, line {reader.line_num + 1}: {error}") from None
 
 
 def _find_delimiter(text: str) -> str:
@@ -292,28 +379,54 @@ def _find_delimiter(text: str) -> str:
     return max(DELIMITERS, key=score)
 
 
-def _find_decimal(text: str, delimiter: str) -> str:
-    """Return the comma if some column has decimal commas beyond doubt, else the point."""
+def _find_decimal(path: Path, text: str, delimiter: str) -> tuple[str, str | None]:
+    """Return the decimal point, and a note if it is the comma.
+
+    It is the comma if some column has decimal commas beyond doubt, and none has
+    decimal points.
+    """
     if delimiter == ",":
-        return "."
-    rows = _first_rows(text, delimiter, limit=1000)[1:]
-    for cells in zip(*rows, strict=False):
-        known = [cell.strip() for cell in cells if cell.strip() not in MISSING]
-        if (
-            known
-            and all(_DECIMAL_COMMA.fullmatch(cell) for cell in known)
-            and any(_SURELY_DECIMAL.fullmatch(cell) for cell in known)
+        return ".", None
+    lines: list[int] = []
+    rows = _first_rows(text, delimiter, 1000, lines)
+    comma: str | None = None
+    point: str | None = None
+    for name, *cells in zip(*rows, strict=False):
+        texts = [cell.strip() for cell in cells]
+        known = [i for i, cell in enumerate(texts) if cell not in MISSING]
+        for pattern, is_sure in (
+            (_DECIMAL_COMMA, _SURELY_DECIMAL.fullmatch),
+            (_DECIMAL_POINT, lambda cell: "." in cell),
         ):
-            return ","
-    return "."
+            sure = next((i for i in known if is_sure(texts[i])), None)
+            if sure is None or not all(pattern.fullmatch(texts[i]) for i in known):
+                continue
+            where = f"{texts[sure]!r} in column {name.strip()!r}, line {lines[sure + 1]}"
+            if pattern is _DECIMAL_COMMA:
+                comma = comma or where
+            else:
+                point = point or where
+    if comma is not None and point is not None:
+        raise TableError(
+            f"{path}: there is {comma}, and {point}; name the decimal point, '.' or ','"
+        )
+    if comma is None:
+        return ".", None
+    return ",", f"numbers are read with decimal commas, because of {comma}"
 
 
-def _first_rows(text: str, delimiter: str, limit: int = 50) -> list[list[str]]:
+def _first_rows(
+    text: str, delimiter: str, limit: int = 50, lines: list[int] | None = None
+) -> list[list[str]]:
+    """Return the first rows that are not empty, and add the lines where they end to `lines`."""
     rows: list[list[str]] = []
     with contextlib.suppress(csv.Error):
-        for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter):
+        reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+        for row in reader:
             if row:
                 rows.append(row)
+                if lines is not None:
+                    lines.append(reader.line_num)
             if len(rows) == limit:
                 break
     return rows
@@ -368,9 +481,12 @@ def _read_columns(
     width: int,
     wanted: Mapping[str, int],
     kinds: Mapping[str, str],
+    verbatim: Mapping[str, Collection[str]],
 ) -> tuple[dict[str, _ColumnReader], int]:
     """Read columns in pieces, so that only their values are kept and not the text."""
-    readers = {name: _ColumnReader(name, kinds.get(name), dialect) for name in wanted}
+    readers = {
+        name: _ColumnReader(name, kinds.get(name), dialect, verbatim.get(name)) for name in wanted
+    }
     step = max(64, _CELLS_PER_CHUNK // width)
     done = -1  # the first row that is not empty holds the names
     with _open(path, dialect.encoding) as file, _without_collector():
@@ -442,12 +558,23 @@ class _CellError(ValueError):
 class _Memory(dict[str, Any]):
     """The values of the cells so far: most columns repeat themselves, and looking up is fast."""
 
-    def __init__(self, read: Callable[[str], Any]) -> None:
+    def __init__(
+        self,
+        read: Callable[[str], Any],
+        missing_words: Collection[str],
+        verbatim: Collection[str] | None = None,
+    ) -> None:
         self.read = read
+        self.missing_words = missing_words
+        self.verbatim = verbatim
 
     def __missing__(self, cell: str) -> Any:
         text = cell.strip()
-        value = self[cell] = self.read(text) if text not in MISSING else self.read("")
+        is_missing = text in self.missing_words
+        if self.verbatim is not None:
+            text = cell
+            is_missing = is_missing and cell not in self.verbatim
+        value = self[cell] = self.read("" if is_missing else text)
         return value
 
 
@@ -476,41 +603,52 @@ class _ColumnReader:
     ----------
     kind
         What the column holds; None as long as all cells are missing.
-    because
-        The first cell that does not fit `kind`, which was found on earlier
-        cells. The column must be read again, as categories.
+    is_stale
+        Whether a later cell does not fit `kind`, which was found on earlier
+        ones. The column must be read again, as categories.
     strange
-        A cell that is not a number among many that are.
+        The row, the text and the wanted kind of the first cell that keeps the
+        column from being one of numbers, truth values or dates, if most are.
     """
 
-    def __init__(self, name: str, kind: str | None, dialect: Dialect) -> None:
+    def __init__(
+        self,
+        name: str,
+        kind: str | None,
+        dialect: Dialect,
+        verbatim: Collection[str] | None = None,
+    ) -> None:
         self.name = name
         self.kind = kind
         self.is_forced = kind is not None
-        self.comma = dialect.decimal == ","
-        self.because: str | None = None
-        self.strange: str | None = None
+        self.dialect = dialect
+        self.is_stale = False
+        self.strange: tuple[int, str, str] | None = None
         self.pieces: list[NDArray[Any]] = []
         self.missing_rows = 0  # at the start, as long as the kind is not known
-        self.truths, self.dates, self.levels = _Memory(_truth), _Memory(_date), _Memory(_level)
+        self.missing_words = words = dialect.missing_words
+        self.truths, self.dates = _Memory(_truth, words), _Memory(_date, words)
+        self.levels = _Memory(_level, words, verbatim)
 
     def add(self, cells: Sequence[str], start: int) -> None:
         """Read some cells; `start` is the row of the first."""
-        if self.because is not None:
+        if self.is_stale:
             return
         if self.kind is None:
-            known = [text for cell in cells if (text := cell.strip()) not in MISSING]
+            texts = enumerate(map(str.strip, cells))
+            known = [(i, text) for i, text in texts if text not in self.missing_words]
             if not known:
                 self.missing_rows += len(cells)
                 return
-            self.kind = self._kind_of(known)
+            self.kind = self._kind_of(known, start)
         try:
             self.pieces.append(self._convert(self.kind, cells))
         except ValueError:
             row, cell = self._first_misfit(self.kind, cells)
-            if self.is_forced or (self.kind == "number" and _is_infinite(cell)):
-                raise _CellError(start + row, _complaint(self.kind, cell)) from None
-            self.because = cell
+            if self.is_forced or (self.kind == "number" and self._is_infinite(cell)):
+                raise _CellError(start + row, self._complaint(self.kind, cell)) from None
+            self.is_stale = True
+            self.strange = start + row, cell, self.kind
 
     def values(self, n_rows: int) -> NDArray[Any]:
         """Return the values of all cells."""
@@ -518,22 +656,29 @@ class _ColumnReader:
         lead = self._convert(kind, [""] * (n_rows if self.kind is None else self.missing_rows))
         return np.concatenate([lead, *self.pieces])
 
-    def note(self) -> str | None:
-        """Say why the column does not hold what it seemed to, if so."""
-        if self.strange is None and self.because is None:
-            return None
-        cell, kind = (self.strange, "number") if self.strange else (self.because, self.kind)
+    def note(self, line: int) -> str:
+        """Say why the column does not hold what it seems to; `line` is that of `strange`."""
+        assert self.strange is not None
+        _, cell, kind = self.strange
+        hint = ""
+        if kind == "number" and "," in cell and _LIKE_NUMBER.fullmatch(cell):
+            hint = "; write it without the comma"
+            if self.dialect.delimiter != ",":
+                hint += ", or name the comma as the decimal point if it is one"
         return (
-            f"column {self.name!r} is read as categories, because {cell!r} is not "
-            f"{_WORDS[kind or 'category']}"
+            f"column {self.name!r} is read as categories, because line {line} says {cell!r}, "
+            f"which is not {self._words(kind)}{hint}"
         )
 
-    def _kind_of(self, known: Sequence[str]) -> str:
-        kind = self._strict_kind_of(known)
-        if kind == "category":
-            strange = [text for text in known if not _is_number(text)]
-            if 0 < len(strange) < len(known) / 2:
-                self.strange = strange[0]
+    def _kind_of(self, known: Sequence[tuple[int, str]], start: int) -> str:
+        kind = self._strict_kind_of([text for _, text in known])
+        if kind != "category":
+            return kind
+        for wanted, pattern in (("number", _LIKE_NUMBER), ("date", _LIKE_DATE)):
+            if 2 * sum(pattern.fullmatch(text) is not None for _, text in known) > len(known):
+                place, cell = self._first_misfit(wanted, [text for _, text in known])
+                self.strange = start + known[place][0], cell, wanted
+                break
         return kind
 
     def _strict_kind_of(self, known: Sequence[str]) -> str:
@@ -563,19 +708,23 @@ class _ColumnReader:
         text = "\0".join(cells)
         if "_" in text:  # Python would read 1_000 as a number
             raise ValueError
-        if self.comma:
+        if self.dialect.decimal == ",":
             if "." in text:
                 raise ValueError
             cells = text.replace(",", ".").split("\0") if cells else cells
         try:
             numbers = np.array(list(map(float, cells)), dtype=np.float64)
         except ValueError:
+            words = self.missing_words
             numbers = np.array(
-                [np.nan if c in MISSING or c.strip() in MISSING else float(c) for c in cells],
+                [np.nan if c in words or c.strip() in words else float(c) for c in cells],
                 dtype=np.float64,
             )
         if np.isinf(numbers).any():
             raise ValueError(_INFINITE)
+        missing = np.flatnonzero(np.isnan(numbers)).tolist()
+        if any(cells[i].strip() not in self.missing_words for i in missing):
+            raise ValueError  # Python would read NAN and -nan as numbers, too
         return numbers
 
     def _first_misfit(self, kind: str, cells: Sequence[str]) -> tuple[int, str]:
@@ -586,21 +735,27 @@ class _ColumnReader:
                 return row, cell.strip()
         raise AssertionError("all cells fit")
 
+    def _is_infinite(self, cell: str) -> bool:
+        try:
+            self._numbers([cell])
+        except ValueError as error:
+            return str(error) == _INFINITE
+        return False
+
+    def _complaint(self, kind: str, cell: str) -> str:
+        if kind == "number" and self._is_infinite(cell):
+            return f"{cell} is infinite or too large; numbers must be finite"
+        return f"{cell!r} is not {self._words(kind)}"
+
+    def _words(self, kind: str) -> str:
+        comma = kind == "number" and self.dialect.decimal == ","
+        return _WORDS[kind] + (" with a decimal comma" if comma else "")
+
 
 _INFINITE = "infinite"
 _WORDS = {
     "number": "a number",
     "boolean": "true or false",
-    "date": "a date such as 2024-03-01",
+    "date": "a date such as 2024-03-01 or 2024-03-01 12:30",
     "category": "a category",
 }
-
-
-def _is_infinite(cell: str) -> bool:
-    return _is_number(cell) and "_" not in cell
-
-
-def _complaint(kind: str, cell: str) -> str:
-    if kind == "number" and _is_infinite(cell):
-        return f"{cell} is infinite or too large; numbers must be finite"
-    return f"{cell!r} is not {_WORDS[kind]}"

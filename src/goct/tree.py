@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from goct._validation import check_binary_matrix, names_of_columns
 from goct.metrics.confusion import Confusion
-from goct.report.text import format_weight
+from goct.report.text import format_weight, one_line
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -270,9 +270,11 @@ class Tree:
         def draw(node: Node, lead: str, below: str) -> None:
             number = next(numbers)
             if isinstance(node, Leaf):
-                lines.append(f"{lead}→ {self.classes[node.label]}{notes.get(number, '')}")
+                lines.append(
+                    f"{lead}→ {one_line(str(self.classes[node.label]))}{notes.get(number, '')}"
+                )
                 return
-            lines.append(f"{lead}{self.feature_names[node.feature]}?")
+            lines.append(f"{lead}{one_line(self.feature_names[node.feature])}?")
             draw(node.left, f"{below}├─ no  ", f"{below}│      ")
             draw(node.right, f"{below}└─ yes ", f"{below}       ")
 

@@ -192,6 +192,38 @@ def test_categories_of_pandas_are_levels() -> None:
     assert names(Binarizer().fit(frame)) == ["size = 1", "size = 2", "size is missing"]
 
 
+def test_equal_numbers_are_the_same_level() -> None:
+    wanted = [[1, 0, 0], [0, 1, 0], [0, 0, 1], [0, 1, 0]]
+    columns = [
+        pd.Categorical([1, 2, None, 2]),
+        pd.Categorical([1.0, 2.0, np.nan, 2.0]),
+        pd.Categorical(pd.array([1, 2, None, 2], dtype="Int64")),
+        pd.Series([1, 2, None, 2]),  # floats, because of the missing one
+        pd.Series([1, 2, None, 2], dtype="Int64"),
+        pd.Series(["1", "2", None, "2"]),
+    ]
+    for fitted in columns[:3]:
+        binarizer = Binarizer().fit(pd.DataFrame({"size": fitted}))
+        assert binarizer.levels_ == {"size": [1, 2]}
+        assert names(binarizer) == ["size = 1", "size = 2", "size is missing"]
+        for column in columns:
+            assert binarizer.transform(pd.DataFrame({"size": column})).tolist() == wanted
+    halves = Binarizer().fit(pd.DataFrame({"x": pd.Categorical([0.5, 1.5, np.inf, 0.5])}))
+    assert names(halves) == ["x = 0.5", "x = 1.5", "x = inf"]
+
+
+def test_truth_values_as_levels() -> None:
+    frame = pd.DataFrame({"x": pd.Categorical([True, False, None])})
+    binarizer = Binarizer().fit(frame)
+    assert binarizer.levels_ == {"x": [False, True]}
+    for column in ([True, False, None], pd.array([True, False, None], dtype="boolean")):
+        assert (
+            binarizer.transform(pd.DataFrame({"x": column})) == binarizer.transform(frame)
+        ).all()
+    with pytest.raises(TypeError, match="must hold text, got numbers"):
+        binarizer.transform(pd.DataFrame({"x": [1.0, 0.0]}))
+
+
 def test_missing_where_nothing_was_missing() -> None:
     binarizer = Binarizer("quantiles", 1).fit([[1.0, "a"], [2.0, "b"]])
     assert names(binarizer) == ["x0 > 1.5", "x1 = a", "x1 = b"]
@@ -380,6 +412,15 @@ def test_refitting_forgets() -> None:
     binarizer = Binarizer().fit(pd.DataFrame({"a": [1, 2]}))
     binarizer.fit([[1, 2], [3, 4]])
     assert not hasattr(binarizer, "feature_names_in_")
+
+
+def test_a_hundred_thousand_rows_of_fifty_columns() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(100_000, 50))
+    y = X[:, 7] + rng.normal(size=100_000) > 0.3
+    binarizer = Binarizer("mdlp").fit(X, y)
+    assert {c.column for c in binarizer.conditions_} == {"x7"}
+    assert len(binarizer.conditions_) > 5
 
 
 def test_ten_thousand_columns() -> None:

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import csv
 import re
 import sqlite3
-from datetime import datetime
+from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta, timezone
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import goct
-from goct.binarize.conditions import Above, Missing, OneOf
+from goct.binarize.conditions import Above, After, IsTrue, Missing, OneOf
 from goct.binarize.table import read_table
 from goct.export import FORMATS, export_dot, export_python, export_rules, export_sql, export_text
 from goct.export.paths import Clause, in_words, paths
-from goct.model import Model
+from goct.model import Column, Model, Part, Proof, Quantity, Question, Source
+from goct.table import MISSING, read_csv
 from goct.tree import Leaf, Split, Tree
 from tests.models import COLUMNS, HOSTILE, model_of, random_model, random_rows, small_model
 
@@ -74,6 +81,171 @@ def test_python(case: tuple[Model, dict[str, list[Any]], list[Any]]) -> None:
     assert [names["classify"](row) for row in as_text] == expected
 
 
+RAW = {
+    "age": ["", " ? ", "NA", "nan", "20", " 20.5 ", "50.5", "51", "8e1", "-3"],
+    "job": ["", "?", " N/A", "null ", ' a "cook" ', 'a "cook"', " driver's mate", "nurse", "na"],
+    "joined": ["", "NULL", "2024-03-01", " 2024-03-02 ", "2024-03-01 12:30:01", "2024-02-29"],
+    "mem ber": ["", "?", "true", " TRUE ", "False", "false ", "1", " 0", "1.0"],
+    'in"come': ["", "NaN", "-1", " -1e-7 ", "0", "3.5"],
+}
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_text_of_cells_means_the_same_everywhere(seed: int, tmp_path: Path) -> None:
+    """A file, a table of its text, the Python function, and SQL on text columns agree."""
+    rng = np.random.default_rng(seed)
+    model = random_model(rng, depth=6, classes=("no", "yes"))
+    model = replace(model, missing_words=tuple(sorted(MISSING)))
+    texts = {
+        name: [cells[i] for i in rng.integers(len(cells), size=200)] for name, cells in RAW.items()
+    }
+    rows = [dict(zip(texts, cells, strict=True)) for cells in zip(*texts.values(), strict=True)]
+    path = tmp_path / "t.csv"
+    with path.open("w", newline="") as file:
+        writer = csv.DictWriter(file, list(texts))
+        writer.writeheader()
+        writer.writerows(rows)
+    table = read_csv(path, kinds={name: column.kind for name, column in COLUMNS.items()})
+    expected = model.predict(table).tolist()
+
+    assert model.predict(texts).tolist() == expected
+    assert model.predict(pd.DataFrame(texts)).tolist() == expected
+    names: dict[str, Any] = {}
+    exec(export_python(model), names)
+    with path.open(newline="") as file:
+        assert [names["predict"](row) for row in csv.DictReader(file)] == expected
+
+    database = sqlite3.connect(":memory:")
+    quoted = ", ".join('"' + name.replace('"', '""') + '"' for name in texts)
+    database.execute(f"CREATE TABLE t ({quoted})")
+    plain = {
+        name: cells if name == "job" else [_plain(v) for v in table.columns[name].tolist()]
+        for name, cells in texts.items()
+    }
+    database.executemany("INSERT INTO t VALUES (?,?,?,?,?)", zip(*plain.values(), strict=True))
+    found = database.execute(f"SELECT {export_sql(model)} FROM t ORDER BY rowid").fetchall()
+    assert [value for (value,) in found] == expected
+
+
+def _plain(value: Any) -> Any:
+    return str(value) if isinstance(value, datetime) else value
+
+
+def test_text_is_taken_as_it_is_if_no_file_was_read() -> None:
+    model = small_model()
+    rows = {name: [None] * 3 for name in COLUMNS} | {
+        "job": ["driver's mate", " driver's mate", "?"]
+    }
+    names: dict[str, Any] = {}
+    exec(export_python(model), names)
+    table = [dict(zip(rows, values, strict=True)) for values in zip(*rows.values(), strict=True)]
+    expected = ["yes", "no", "no"]
+    assert model.predict(rows).tolist() == expected
+    assert [names["predict"](row) for row in table] == expected
+    assert "TRIM" not in export_sql(model)
+
+
+class _OneQuestion:
+    """A model that asks one question of the column x, and its exported function."""
+
+    def __init__(self, condition: Any, column: Column) -> None:
+        self.model = Model(
+            tree=Tree(Split(0, Leaf(0), Leaf(1)), (False, True), (condition.name,)),
+            conditions=(condition,),
+            columns={"x": column},
+            positive=1,
+            question=Question("accuracy", 1),
+            proof=Proof(Quantity(1.0), Quantity(1.0), "optimal"),
+            source=Source(),
+            train=Part(((1, 1), (1, 0), (0, 1)), Quantity(1.0)),
+        )
+        self.names: dict[str, Any] = {}
+        exec(export_python(self.model), self.names)
+
+    def agree(self, *values: Any) -> list[bool]:
+        """Return what the model says to each value, which the function must say, too."""
+        expected = [bool(self.model.predict({"x": [value]})[0]) for value in values]
+        assert [self.names["predict"]({"x": value}) for value in values] == expected
+        return expected
+
+
+def test_python_takes_numbers_as_the_model_does() -> None:
+    huge = 2**53
+    asked = _OneQuestion(Above("x", float(huge)), Column("number"))
+    assert asked.agree(huge, huge + 1, huge + 2, Decimal(huge + 2), Fraction(2 * huge + 3, 2)) == [
+        *(False, False, True, True, True)
+    ]
+    asked = _OneQuestion(Above("x", 0.1), Column("number"))
+    assert asked.agree(0.1, np.float32(0.1), Decimal("0.1"), Decimal("0.10000000000000000001")) == [
+        *(False, True, False, False)
+    ]
+    nothing = [None, float("nan"), np.float32("nan"), pd.NA, pd.NaT, Decimal("nan")]
+    assert asked.agree(True, np.bool_(True), np.int64(1), *nothing) == [True] * 3 + [False] * 6
+    with pytest.raises(ValueError, match="infinite"):
+        asked.names["predict"]({"x": float("inf")})
+
+
+def test_python_takes_dates_as_the_model_does() -> None:
+    asked = _OneQuestion(After("x", "2024-03-01T12:30:00"), Column("date"))
+    zone = timezone(timedelta(hours=2))
+    later = [
+        datetime(2024, 3, 1, 12, 30, 1),
+        datetime(2024, 3, 1, 12, 30, 1, tzinfo=UTC),
+        date(2024, 3, 2),
+        np.datetime64("2024-03-02"),
+        np.datetime64("2024-03-01T12:30:00.000001001", "ns"),
+        pd.Timestamp("2024-03-01 12:31"),
+        pd.Timestamp("2024-03-01 12:31", tz="UTC"),
+    ]
+    earlier = [
+        *(None, float("nan"), pd.NaT, pd.NA, np.datetime64("NaT")),
+        datetime(2024, 3, 1, 12, 30),
+        datetime(2024, 3, 1, 14, 30, tzinfo=zone),
+        date(2024, 3, 1),
+        np.datetime64("2024-03"),
+        pd.Timestamp("2024-03-01 12:30:00.000000999"),
+        pd.Timestamp("2024-03-01 12:31", tz="Europe/Berlin"),
+    ]
+    assert asked.agree(*later, *earlier) == [True] * len(later) + [False] * len(earlier)
+
+
+def test_truth_values_and_missing_ones_in_python() -> None:
+    values = [True, np.bool_(True), 1, 1.0, False, 0, None, pd.NA, float("nan")]
+    assert _OneQuestion(IsTrue("x"), Column("boolean")).agree(*values) == [True] * 4 + [False] * 5
+    asked = _OneQuestion(Missing("x"), Column("number"))
+    assert asked.agree(None, pd.NA, pd.NaT, float("nan"), 0, 1.5) == [True] * 4 + [False] * 2
+
+
+@pytest.mark.parametrize(
+    ("levels", "same", "other"),
+    [
+        ((1, 2), [1, 1.0, np.int8(1), np.float32(1), Decimal("1.00"), "1"], [2, 10, 1.5, "cook"]),
+        ((0.5, 2), [0.5, Decimal("0.5"), np.float64(0.5)], [2.0, 5]),
+        ((False, True), [True, np.bool_(True), "True"], [False, "true"]),
+    ],
+)
+def test_categories_that_are_numbers(levels: Any, same: list[Any], other: list[Any]) -> None:
+    wanted = levels[-1] if isinstance(levels[0], bool) else levels[0]
+    asked = _OneQuestion(OneOf("x", (str(wanted),)), Column("category", levels=levels))
+    assert asked.agree(*same, *other) == [True] * len(same) + [False] * len(other)
+    database = sqlite3.connect(":memory:")
+    for kind in ("INTEGER", "REAL", "TEXT") if levels == (1, 2) else ("NUMERIC",):
+        database.execute(f"CREATE TABLE {kind.lower()}_t (x {kind})")
+        database.executemany(f"INSERT INTO {kind.lower()}_t VALUES (?)", [(wanted,), (None,), (7,)])
+        sql = f"SELECT {export_sql(asked.model)} FROM {kind.lower()}_t ORDER BY rowid"
+        assert database.execute(sql).fetchall() == [(1,), (0,), (0,)]
+
+
+def test_rules_name_all_levels() -> None:
+    levels = tuple(f"level {i}" for i in range(40))
+    model = _OneQuestion(OneOf("x", levels), Column("category", levels=levels)).model
+    first, second = export_rules(model).splitlines()
+    for level in levels:
+        assert f"{level}," in first or f"{level}}}" in first
+        assert f"{level}," in second or f"{level}}}" in second
+    assert "and 32 others" in export_text(model)  # a drawing may be short
+
+
 def test_python_function_names() -> None:
     for name in ("class", "a b", "x); import os"):
         with pytest.raises(ValueError, match="not a name"):
@@ -118,6 +290,8 @@ def test_words_of_clauses() -> None:
     assert words(OneOf("x", ("a", "b", "c")), unmet=(OneOf("x", ("b",)),)) == "x in {a, c}"
     assert words(unmet=(OneOf("x", ("b",)), OneOf("x", ("c",)))) == "x not in {b, c}"
     assert words(unmet=(OneOf("x", ("b",)),)) == "x ≠ b"
+    assert words(OneOf("x", ("a, b", "c", " d", ""))) == 'x in {"a, b", c, " d", ""}'
+    assert words(OneOf("x", ("it's {",))) == 'x = "it\'s {"'
 
 
 def test_dot(case: tuple[Model, dict[str, list[Any]], list[Any]]) -> None:

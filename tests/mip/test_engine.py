@@ -11,7 +11,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from goct import Limit, Problem, Status, solve
+from goct import Limit, Problem, Status
 from goct.lattice import Lattice
 from goct.metrics.metric import Rewards
 from goct.mip.backends import gurobi, scip
@@ -19,6 +19,7 @@ from goct.mip.backends.base import BackendError, MipResult
 from goct.mip.benders import BendersCuts
 from goct.mip.engine import BACKENDS
 from goct.mip.question import proven_bound
+from tests.mip.alone import solve
 from tests.mip.test_formulations import skip_if_missing
 from tests.test_solve import check_stopped, hard_problem
 
@@ -190,7 +191,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)  # it is ignored in bac
 rng = np.random.default_rng(0)
 problem = goct.Problem.from_arrays(rng.integers(0, 2, (150, 30)), rng.integers(0, 2, 150))
 tell = lambda progress: print("running", flush=True)
-solution = goct.solve(problem, "accuracy", 3, engine="mip", callback=tell)
+solution = goct.solve(problem, "accuracy", 3, engine="mip", injection="none", callback=tell)
 print(solution.status.name, solution.limit.name, solution.tree is not None)
 """
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from goct import Problem, Solution, Status, solve
+from goct import Problem, Solution, Status
 from goct.metrics import (
     Accuracy,
     BalancedAccuracy,
@@ -21,6 +21,7 @@ from goct.metrics import (
 from goct.mip import BACKENDS, CUTS, FORMULATIONS
 from goct.mip.backends import scip
 from goct.mip.backends.base import Ability, BackendError
+from tests.mip.alone import solve
 from tests.reference import achievable_costs
 
 PENALTIES = [Fraction(0), Fraction(1, 100), Fraction(1, 7)]
@@ -147,7 +148,7 @@ def test_each_family_of_cuts(formulation, family, backend) -> None:
             formulation=formulation,
             backend=backend,
             cuts={family: True},
-            heuristic=False,
+            node_heuristic="none",
         )
         check(solution, X, losses, perfect, 2)
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import product
 
 import numpy as np
 import pytest
 
-from goct import Limit, Problem, Solution, Status, solve
+from goct import Limit, Problem, Solution, Status
 from goct.constraints import ForbidFeatures, MinLeafWeight
-from goct.exact import Exact
+from goct.exact import Exact, as_fraction
 from goct.metrics import (
     F1,
     MCC,
@@ -32,13 +33,15 @@ from goct.metrics import (
     Shape,
     SmoothedDOR,
     Specificity,
+    get_metric,
 )
 from goct.mip import BACKENDS, FORMULATIONS
-from goct.mip.attainable import has_value_between
+from goct.mip.attainable import pairs_between
 from goct.mip.backends.base import MipResult, Settings
 from goct.mip.formulations import Separation
 from goct.mip.nonlinear import NonlinearQuestion
 from goct.mip.side import SideConstraints
+from tests.mip.alone import solve
 from tests.mip.test_formulations import skip_if_missing
 from tests.reference import achievable, best
 from tests.test_solve import check_stopped
@@ -198,7 +201,9 @@ def test_erratum_the_printed_mcc_model_is_unbounded_by_its_row_at_constant_trees
     problem = Problem.from_arrays(X, y)
     start = solve(problem, "mcc", 0).tree
     side = SideConstraints.read((), problem)
-    question = NonlinearQuestion(problem, MCC(), Fraction(0), start, side, 3, "paper")
+    question = NonlinearQuestion(
+        problem, MCC(), Fraction(0), start, side, 3, "paper", has_envelope=False
+    )
     form = FORMULATIONS["wflow"]
     tree = form.build(
         question.instances(is_merged=True),
@@ -239,19 +244,68 @@ def test_parametric_refuses_what_may_lie_inside_the_hull() -> None:
         solve(Problem.from_arrays(X, y), "gmean", 2, engine="mip", method="parametric")
 
 
-def test_linear_models_finish_proofs_that_tolerances_leave_open() -> None:
+@pytest.mark.parametrize(
+    ("metric", "penalty"),
+    [("f1", 0), ("f1", 0.01), ("gmean", 0), ("gmean", 0.01), ("dor_smoothed", 0), ("f1+gmean", 0)],
+)
+def test_pairs_finish_proofs_that_tolerances_leave_open(metric, penalty) -> None:
     """With many samples, there are values within any tolerance."""
     rng = np.random.default_rng(0)
     X = rng.integers(0, 2, (5000, 4))
     y = ((X[:, 0] & X[:, 1]) ^ (rng.random(5000) < 0.3)).astype(int)
     problem = Problem.from_arrays(X, y)
-    solution = solve(problem, "f1", 2, engine="mip")
+    if metric == "f1+gmean":
+        metric = 0.5 * F1() + 0.5 * GMean()
+    solution = solve(problem, metric, 2, engine="mip", split_penalty=penalty)
+    expected = solve(problem, metric, 2, engine="search", split_penalty=penalty)
     assert solution.status is Status.OPTIMAL
-    assert solution.stats["questions"] >= 1
-    assert solution.objective == solve(problem, "f1", 2, engine="search").objective
-    solution = solve(problem, "gmean", 1, engine="mip")
-    assert solution.status is Status.FEASIBLE
-    assert 0 < float(solution.gap) < 1e-5
+    assert solution.objective == expected.objective
+
+
+@pytest.mark.parametrize("metric", ["f1", "mcc"])
+def test_linear_models_with_many_samples(metric) -> None:
+    rng = np.random.default_rng(3)
+    X = rng.integers(0, 2, (40_000, 4))
+    y = ((X[:, 0] & X[:, 1] | X[:, 2]) ^ (rng.random(40_000) < 0.3)).astype(int)
+    problem = Problem.from_arrays(X, y)
+    solution = solve(problem, metric, 2, engine="mip", method="parametric")
+    assert solution.status is Status.OPTIMAL
+    assert solution.objective == solve(problem, metric, 2, engine="search").objective
+
+
+@pytest.mark.parametrize("name", ["f1", "mcc", "gmean", "precision", "dor", "jaccard", "wavy"])
+@pytest.mark.parametrize("penalty", [Fraction(0), Fraction(1, 20)])
+def test_pairs_between_are_the_least_ones(name, penalty) -> None:
+    metric = (
+        get_metric(name)
+        if name != "wavy"
+        else RationalMetric(
+            lambda tp, fp, fn, tn: (tp * fn + tn, (tp + fn) ** 2 + tn + fp), label="wavy"
+        )
+    )
+    X, y = arrays(5)
+    problem = Problem.from_arrays(X, y)
+    n_pos, n_neg = int(y.sum()), int((1 - y).sum())
+    lines = [(Fraction(1), Fraction(2), Fraction(6))]
+    for low, high in [(0.3, 0.6), (0.5, 0.55), (0.1, 0.9)]:
+        low, high = Exact(as_fraction(low, "low")), Exact(as_fraction(high, "high"))
+        found = pairs_between(
+            problem, metric, low, high, split_penalty=penalty, most_splits=3, lines=lines
+        )
+        seen = set()
+        for tp, tn, splits in product(range(n_pos + 1), range(n_neg + 1), range(4)):
+            if not penalty and splits < 3:
+                continue
+            fn, fp = n_pos - tp, n_neg - tn
+            value = metric.value(Confusion(tp, fp, fn, tn)) - penalty * splits
+            if low < value <= high and fn + 2 * fp >= 6:
+                seen.add((tp, tn, splits))
+        for tp, tn, splits in seen:
+            at_least = [(pair.tp, pair.tn) for pair in found if pair.splits == splits]
+            assert any(x <= tp and y <= tn for x, y in at_least)
+        assert {(pair.tp, pair.tn, pair.splits) for pair in found} <= seen
+        if not metric.is_monotone:
+            assert len(found) == len(seen)
 
 
 @pytest.mark.parametrize("method", ["direct", "parametric"])
@@ -395,10 +449,10 @@ def test_bounds_are_exact_only_if_no_value_lies_between(monkeypatch) -> None:
     X, y = arrays(0)
     problem = Problem.from_arrays(X, y)
     limits = {"split_penalty": Fraction(0), "most_splits": 3}
-    assert has_value_between(problem, F1(), Exact(0), Exact(1), **limits) is True
-    assert has_value_between(problem, F1(), Exact(1), Exact(1), **limits) is False
-    assert has_value_between(problem, F1(), Exact(0), Exact(Fraction(1, 10**6)), **limits) is False
-    assert has_value_between(problem, InstanceCost(), Exact(0), Exact(1), **limits) is None
+    assert pairs_between(problem, F1(), Exact(0), Exact(1), **limits)
+    assert pairs_between(problem, F1(), Exact(1), Exact(1), **limits) == []
+    assert pairs_between(problem, F1(), Exact(0), Exact(Fraction(1, 10**6)), **limits) == []
+    assert pairs_between(problem, InstanceCost(), Exact(0), Exact(1), **limits) is None
     # A solver that stops early proves no more than its bound.
     stopped = MipResult(None, 0.9, Limit.TIME)
     monkeypatch.setattr(BACKENDS["scip"], "run", lambda *_, **__: stopped, raising=False)

@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from goct import Limit, Problem, Status, Tree, solve
+from goct import Limit, Problem, Status, Tree
 from goct.constraints import (
     Constraint,
     FeatureBudget,
@@ -38,6 +38,7 @@ from goct.mip import FORMULATIONS
 from goct.mip.backends.base import BackendError, MipResult
 from goct.mip.engine import BACKENDS
 from goct.tree import Leaf, Node, Split
+from tests.mip.alone import solve
 from tests.mip.test_formulations import skip_if_missing, small_arrays
 
 RUNS = [

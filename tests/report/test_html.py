@@ -90,7 +90,9 @@ def test_what_is_proven_is_said_in_words() -> None:
     text = report_html(model)
     assert "Not proven optimal" in text
     assert "the time limit was reached" in text
-    proof = replace(model.proof, bound=model.proof.objective, status="optimal", limit="none")
+    best = model.train.value
+    assert best is not None
+    proof = replace(model.proof, objective=best, bound=best, status="optimal", limit="none")
     text = report_html(replace(model, proof=proof))
     assert "Proven optimal" in text
     assert "No tree of depth 6 or less over these 12 conditions that keeps recall" in text
@@ -113,7 +115,8 @@ def test_rows_that_nobody_reaches_and_negative_metrics() -> None:
     empty = replace(model.train, counts=tuple((0, 0) for _ in model.train.counts), value=None)
     Outline(report_html(replace(model, train=empty, test=empty)))
     cost = replace(model.proof, objective=Quantity(-12.5), bound=Quantity(-3.0))
-    Outline(report_html(replace(model, proof=cost)))
+    train = replace(model.train, value=Quantity(-12.5))
+    Outline(report_html(replace(model, train=train, proof=cost)))
 
 
 def test_written_whole(tmp_path: Path) -> None:

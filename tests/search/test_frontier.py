@@ -134,7 +134,7 @@ def test_limits_and_callback() -> None:
 
 def test_bad_input() -> None:
     three = Problem.from_arrays([[0], [1], [1]], [0, 1, 2])
-    with pytest.raises(ValueError, match="two classes"):
+    with pytest.raises(ValueError, match="name the positive one with pos_label"):
         frontier(three, 2)
     with pytest.raises(TypeError, match="Problem"):
         frontier(np.eye(3), 2)

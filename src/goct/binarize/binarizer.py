@@ -94,6 +94,10 @@ class Binarizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     thresholds_
         The increasing thresholds of each column of numbers or dates (those of
         dates as text). They can be given as `thresholds` again.
+    levels_
+        The levels of each categorical column that occurred: texts, or the
+        numbers and truth values that the column held. Not known (and empty) if
+        the binarizer was made by :meth:`from_dict`.
     kinds_
         What each column holds: "number", "boolean", "category", "date", or
         "empty" if it has no value at all.
@@ -122,6 +126,7 @@ class Binarizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     conditions_: list[Condition]
     thresholds_: dict[str, list[Any]]
+    levels_: dict[str, list[Any]]
     kinds_: list[str]
     n_features_in_: int
 
@@ -253,6 +258,7 @@ class Binarizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     ) -> None:
         _check_distinct_names(conditions)
         self.conditions_ = conditions
+        self.levels_ = {}
         self.kinds_ = kinds
         self.thresholds_ = {
             name: [] for name, kind in zip(names, kinds, strict=True) if kind in ("number", "date")
@@ -291,6 +297,7 @@ class Binarizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
         kinds: list[str] = []
         conditions: list[Condition] = []
+        levels: dict[str, list[Any]] = {}
         spare: list[Condition] = []  # what quantiles give where MDLP gives nothing
         for j, name in enumerate(names):
             column = table.column(j, "boolean" if method == "none" else None)
@@ -302,7 +309,10 @@ class Binarizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                     stacklevel=3,
                 )
                 continue
-            column = Column(column.kind, column.values[rows])
+            column = Column(column.kind, column.values[rows], column.typed)
+            if column.kind == "category":
+                texts = sorted({text for text in column.values if text is not None})
+                levels[name] = [column.typed.get(text, text) for text in texts]
             if name in given:
                 found = _given_conditions(name, column.kind, given[name])
                 found += chooser.missing(name, column)
@@ -325,6 +335,7 @@ class Binarizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 stacklevel=3,
             )
         self._set_fitted(conditions, names, kinds, has_names=table.names is not None)
+        self.levels_ = levels
 
     def _check_parameters(self, y: Any) -> str:
         method = check_choice(self.method, "method", METHODS)
@@ -374,7 +385,9 @@ class Binarizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         for j, name in enumerate(self._column_names()):
             if name not in by_column:
                 continue
-            column = table.column(places[j], self.kinds_[j])
+            asked = [self.conditions_[i] for i in by_column[name]]
+            known = {text for c in asked if isinstance(c, OneOf) for text in c.levels}
+            column = table.column(places[j], self.kinds_[j], known)
             values, codes = column.values, None
             if column.kind == "category":
                 values, codes = _factorise(values)

@@ -9,13 +9,16 @@ category text                                         None
 date     datetime64 in microseconds, without a zone   NaT
 empty    none at all                                  NaN
 ======== ============================================ =====================
+
+The text of a category that is a number or a truth value is that of :func:`level`,
+so that 1 and 1.0 are the same category.
 """
 
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -41,10 +44,19 @@ _MOMENT = "datetime64[us]"
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """A column: what its values are, and the values."""
+    """A column: what its values are, and the values.
+
+    Attributes
+    ----------
+    kind, values
+        See the table above.
+    typed
+        What the text of a category stands for, where that is a number or a truth value.
+    """
 
     kind: str
     values: NDArray[Any]
+    typed: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def missing(self) -> NDArray[np.bool_]:
@@ -73,7 +85,7 @@ class Table:
     names: list[str] | None
     _read: Callable[[int], Column]
 
-    def column(self, j: int, kind: str | None = None) -> Column:
+    def column(self, j: int, kind: str | None = None, levels: Collection[str] = ()) -> Column:
         """Return a column, by its place.
 
         Parameters
@@ -82,6 +94,9 @@ class Table:
             The place of the column.
         kind
             What the values must be; by default what they look like.
+        levels
+            The known categories. Numbers are taken for categories if one of these is a
+            number, and truth values if one is a truth value.
 
         Raises
         ------
@@ -93,7 +108,7 @@ class Table:
         if column.kind == "number":
             _check_finite(column.values, column_name(j, self.names))
         if kind is not None:
-            return _as_kind(column, kind, column_name(j, self.names))
+            return _as_kind(column, kind, column_name(j, self.names), levels)
         return _nothing("empty", self.n_rows) if column.missing.all() else column
 
 
@@ -120,6 +135,20 @@ def read_table(X: Any) -> Table:
     if isinstance(frame, nw.LazyFrame):
         raise TypeError("X is a lazy frame; pass X.collect()")
     return _read_frame(frame) if isinstance(frame, nw.DataFrame) else _read_array(X)
+
+
+def level(value: Any) -> str | int | float | bool:
+    """Return a category as plain text, number or truth value, equal numbers as the same.
+
+    Its text is ``str`` of that: "1" for 1, 1.0 and Decimal("1.00").
+    """
+    if isinstance(value, str):
+        return str(value)
+    if isinstance(value, bool | np.bool_):
+        return bool(value)
+    if _kind_of(value) != "number" or value in (np.inf, -np.inf):
+        return str(value)
+    return int(value) if value == int(value) else float(value)
 
 
 def _read_frame(frame: nw.DataFrame[Any]) -> Table:
@@ -212,9 +241,7 @@ def _read_series(series: Any, where: str) -> Column:
     if dtype == nw.Date:
         return Column("date", series.to_numpy().astype(_MOMENT))
     if dtype in (nw.Categorical, nw.Enum):
-        values = series.to_list()
-        texts = [None if _is_missing(value) else str(value) for value in values]
-        return Column("category", _objects(texts))
+        return _read_categories(series.to_list())
     if dtype in (nw.String, nw.Object, nw.Unknown):
         return _read_objects(series.to_list(), where)
     raise TypeError(
@@ -280,6 +307,13 @@ def _read_objects(values: list[Any], where: str) -> Column:
     return column
 
 
+def _read_categories(values: list[Any]) -> Column:
+    levels = [None if _is_missing(value) else level(value) for value in values]
+    texts = [None if known is None else str(known) for known in levels]
+    typed = {str(known): known for known in levels if not isinstance(known, str | None)}
+    return Column("category", _objects(texts), typed)
+
+
 def _is_missing(value: Any) -> bool:
     if value is None or type(value).__name__ in ("NAType", "NaTType"):  # of pandas
         return True
@@ -319,13 +353,18 @@ def _objects(values: Sequence[Any]) -> NDArray[np.object_]:
     return array
 
 
-def _as_kind(column: Column, kind: str, where: str) -> Column:
+def _as_kind(column: Column, kind: str, where: str, levels: Collection[str]) -> Column:
     """Return a column as one of another kind, if its values allow it."""
     values, n_rows = column.values, len(column.values)
     if kind == "empty":
         return _nothing(kind, n_rows)
-    if column.kind == kind or (column.kind == "boolean" and kind == "number"):
+    if column.kind == kind:
+        return column
+    if column.kind == "boolean" and kind == "number":
         return Column(kind, values)
+    if kind == "category" and any(_stands_for(column.kind, known) for known in levels):
+        make: Callable[[float], Any] = bool if column.kind == "boolean" else float
+        return _read_categories([value if value != value else make(value) for value in values])
     if column.kind == "number" and kind == "boolean":
         wrong = ~np.isnan(values) & (values != 0) & (values != 1)
         if not wrong.any():
@@ -342,3 +381,13 @@ def _as_kind(column: Column, kind: str, where: str) -> Column:
         f"{where} of X must hold {_WORDS[kind]}, got {_WORDS[column.kind]} "
         f"({plain(values[row])!r} at row {row}); convert the column"
     )
+
+
+def _stands_for(kind: str, text: str) -> bool:
+    """Say whether the text of a category is that of a number or a truth value."""
+    if kind == "boolean":
+        return text in ("True", "False")
+    try:
+        return kind == "number" and str(level(float(text))) == text
+    except (ValueError, OverflowError):
+        return False

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 import re
 import warnings
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import MISSING, dataclass, fields
+from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any, TypeAlias, get_type_hints
 
 import numpy as np
 import typer
@@ -21,27 +25,9 @@ from goct.table import Table, read_csv, suggest
 
 MAX_CLASSES = 50
 _MANY_NUMBERS = 20
+_NUMBER = re.compile(r"[+-]?\d*\.?\d+([eE][+-]?\d+)?")
 
 Data: TypeAlias = Annotated[Path, typer.Argument(help="A CSV file with a line of column names.")]
-Target: TypeAlias = Annotated[str, typer.Option(help="The column to predict.", metavar="COLUMN")]
-Positive: TypeAlias = Annotated[
-    str | None,
-    typer.Option(help="The positive class, such as yes. By default the last of two in order."),
-]
-Categorical: TypeAlias = Annotated[
-    list[str] | None,
-    typer.Option(help="A column of codes, not numbers; may be repeated.", metavar="COLUMN"),
-]
-Ignore: TypeAlias = Annotated[
-    list[str] | None, typer.Option(help="A column to leave out; may be repeated.", metavar="COLUMN")
-]
-Method: TypeAlias = Annotated[
-    str,
-    typer.Option(help="Where to cut numbers: mdlp, quantiles, midpoints or none."),
-]
-Thresholds: TypeAlias = Annotated[
-    int | None, typer.Option(min=1, help="Thresholds per column at most.")
-]
 Delimiter: TypeAlias = Annotated[
     str | None, typer.Option(help="What separates the columns; found out by default.")
 ]
@@ -52,6 +38,66 @@ Encoding: TypeAlias = Annotated[
     str | None, typer.Option(help="The text encoding, such as cp1252; UTF-8 by default.")
 ]
 Quiet: TypeAlias = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")]
+
+
+@dataclass(frozen=True)
+class LearningOptions:
+    """The options of all commands that learn from a CSV file, see :func:`learning`."""
+
+    target: Annotated[str, typer.Option(help="The column to predict.", metavar="COLUMN")]
+    positive: Annotated[
+        str | None,
+        typer.Option(help="The positive class, such as yes. By default the last of two in order."),
+    ] = None
+    depth: Annotated[int, typer.Option(min=0, max=10, help="The largest depth.")] = 3
+    max_splits: Annotated[int | None, typer.Option(min=0, help="Splits at most.")] = None
+    time_limit: Annotated[float | None, typer.Option(min=0.01, help="Seconds at most.")] = None
+    binarizer: Annotated[
+        str, typer.Option(help="Where to cut numbers: mdlp, quantiles, midpoints or none.")
+    ] = "mdlp"
+    thresholds: Annotated[
+        int | None, typer.Option(min=1, help="Thresholds per column at most.")
+    ] = None
+    categorical: Annotated[
+        list[str] | None,
+        typer.Option(help="A column of codes, not numbers; may be repeated.", metavar="COLUMN"),
+    ] = None
+    ignore: Annotated[
+        list[str] | None,
+        typer.Option(help="A column to leave out; may be repeated.", metavar="COLUMN"),
+    ] = None
+    delimiter: Delimiter = None
+    decimal: Decimal = None
+    encoding: Encoding = None
+    quiet: Quiet = False
+
+
+def learning(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command all :class:`LearningOptions`, which it takes as its argument `options`."""
+    names = [option.name for option in fields(LearningOptions)]
+    shared = get_type_hints(LearningOptions, include_extras=True)
+    own = get_type_hints(command, include_extras=True)
+    parameters: dict[str, inspect.Parameter] = {}
+    for parameter in inspect.signature(command).parameters.values():
+        for option in fields(LearningOptions) if parameter.name == "options" else ():
+            default = parameter.empty if option.default is MISSING else option.default
+            parameters[option.name] = inspect.Parameter(
+                option.name, parameter.KEYWORD_ONLY, default=default, annotation=shared[option.name]
+            )
+        if parameter.name != "options":
+            parameters[parameter.name] = parameter.replace(
+                kind=parameter.KEYWORD_ONLY, annotation=own[parameter.name]
+            )
+
+    @functools.wraps(command)
+    def run(**given: Any) -> None:
+        options = LearningOptions(**{name: given.pop(name) for name in names})
+        command(options=options, **given)
+
+    signature = inspect.Signature(list(parameters.values()))
+    run.__signature__ = signature  # type: ignore[attr-defined]
+    run.__annotations__ = {name: p.annotation for name, p in parameters.items()}
+    return run
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,94 +112,89 @@ class Task:
         The parts as problems over the conditions; no test part unless asked for.
     source
         Where the data is from.
-    missing
-        The columns with missing values.
-    levels
-        The categories by column.
     """
 
     binarizer: Binarizer
     train: Problem
     test: Problem | None
     source: Source
-    missing: list[str]
-    levels: dict[str, list[str]]
 
 
 def load_task(
     path: Path,
-    target: str,
+    options: LearningOptions,
     *,
-    positive: str | None = None,
-    categorical: list[str] | None = None,
-    ignore: list[str] | None = None,
-    method: str = "mdlp",
-    thresholds: int | None = None,
+    one_vs_rest: bool,
     test_size: float = 0.0,
     seed: int = 0,
-    delimiter: str | None = None,
-    decimal: str | None = None,
-    encoding: str | None = None,
-    quiet: bool = False,
 ) -> Task:
-    """Read a table and prepare it for learning; every problem with it is a clear error."""
-    if target in (ignore or ()):
+    """Read a table and prepare it for learning; every problem with it is a clear error.
+
+    Parameters
+    ----------
+    path, options
+        The table, and what to do with it.
+    one_vs_rest
+        Whether the positive class stands against all others, so that cuts need
+        not tell those apart.
+    test_size, seed
+        The share of each class to hold back, and what decides which rows.
+    """
+    target = options.target
+    if target in (options.ignore or ()):
         raise UsageError(f"the target {target!r} cannot be ignored")
-    kinds = dict.fromkeys(categorical or (), "category")
+    kinds = dict.fromkeys(options.categorical or (), "category")
     table = read_csv(
         path,
         kinds=kinds | {target: "category"},
-        ignore=ignore or (),
-        delimiter={"tab": "\t", "\\t": "\t"}.get(delimiter or "", delimiter),
-        decimal=decimal,
-        encoding=encoding,
+        ignore=options.ignore or (),
+        delimiter=read_delimiter(options.delimiter),
+        decimal=options.decimal,
+        encoding=options.encoding,
     )
-    labels, positive_label = _labels(table, target, positive)
+    notes = list(table.notes)
+    labels, classes, positive = _labels(table, target, options.positive, notes)
     features = table.without({target})
     if not features.columns:
         raise UsageError(f"{path}: there is no column to learn from besides {target!r}")
-    notes = list(table.notes)
     test_rows = _test_rows(labels, test_size, seed)
     train_table = features.take(~test_rows)
-    binarizer = Binarizer(method, thresholds)
+    goal = labels[~test_rows]
+    if one_vs_rest and positive is not None:
+        goal = goal == classes[positive]
+    binarizer = Binarizer(options.binarizer, options.thresholds)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        binarizer.fit(train_table.columns_only(), labels[~test_rows])
+        binarizer.fit(train_table.columns_only(), goal)
     notes += [str(warning.message) for warning in caught]
     names = [condition.name for condition in binarizer.conditions_]
 
-    def matrix(part: Table) -> NDArray[np.uint8]:
-        return binarizer.transform(part.columns_only())
+    def problem(part: Table, chosen: NDArray[np.bool_]) -> Problem:
+        matrix = binarizer.transform(part.columns_only())
+        return known_classes(matrix, labels[chosen], names, classes, positive)
 
-    train = Problem.from_arrays(
-        matrix(train_table), labels[~test_rows], pos_label=positive_label, feature_names=names
-    )
-    test = None
-    if test_rows.any():
-        test = known_classes(
-            matrix(features.take(test_rows)),
-            labels[test_rows],
-            names,
-            train.classes,
-            train.positive,
-        )
-    if not quiet:
+    train = problem(train_table, ~test_rows)
+    test = problem(features.take(test_rows), test_rows) if test_rows.any() else None
+    if not options.quiet:
         for text in notes:
             note(f"note: {text}")
     source = Source(path.name, target, len(features.columns), len(names))
-    missing = [name for name, values in features.columns.items() if _has_missing(values)]
-    levels = {
-        name: sorted({level for level in train_table.columns[name] if level is not None})
-        for name, kind in features.kinds.items()
-        if kind == "category"
-    }
-    return Task(binarizer, train, test, source, missing, levels)
+    return Task(binarizer, train, test, source)
+
+
+def read_delimiter(text: str | None) -> str | None:
+    """Return the delimiter that is meant by an option."""
+    return {"tab": "\t", "\\t": "\t"}.get(text or "", text)
 
 
 def _labels(
-    table: Table, target: str, positive: str | None
-) -> tuple[NDArray[Any], str | int | None]:
-    """Return the labels, as integers where all of them are, and the positive one."""
+    table: Table, target: str, positive: str | None, notes: list[str]
+) -> tuple[NDArray[Any], tuple[Any, ...], int | None]:
+    """Return the labels, the classes in order, and the place of the positive one.
+
+    Labels that are all written as integers are integers. Others are text as in
+    the file, but numbers among themselves are in the order of numbers.
+    """
     values = table.columns[target]
     absent = np.array([value is None for value in values])
     if absent.all():
@@ -165,8 +206,9 @@ def _labels(
             f"{int(absent.sum())} of {table.n_rows} rows; remove them or fill them in"
         )
     counts = Counter(values.tolist())
-    numeric = all(re.fullmatch(r"[+-]?\d*\.?\d+([eE][+-]?\d+)?", label) for label in counts)
-    if numeric and len(counts) > _MANY_NUMBERS:
+    numbers = {label: float(label) for label in counts if _NUMBER.fullmatch(label)}
+    is_numeric = len(numbers) == len(counts)
+    if is_numeric and len(counts) > _MANY_NUMBERS:
         raise UsageError(
             f"{table.path}: the target {target!r} has {len(counts)} different numbers, so it is a "
             "quantity and not a class; make classes of it first, such as above and below a limit"
@@ -181,14 +223,37 @@ def _labels(
             f"{table.path}: the target {target!r} is {next(iter(counts))!r} in every row; "
             "there is nothing to learn"
         )
-    if positive is not None and positive not in counts:
-        raise UsageError(
-            f"{table.path}: the target {target!r} is never {positive!r}"
-            + suggest(positive, list(counts))
-        )
+    classes = sorted(counts, key=lambda label: (numbers[label] if is_numeric else 0.0, label))
+    for label, other in pairwise(classes):
+        if is_numeric and numbers[label] == numbers[other]:
+            notes.append(
+                f"the target {target!r} is {label!r} in some rows and {other!r} in others: the "
+                "same number, but two classes here"
+            )
+    place = _place_of_positive(table, target, positive, classes, numbers)
     if all(re.fullmatch(r"0|-?[1-9]\d{0,17}", label) for label in counts):
-        return values.astype(np.int64), None if positive is None else int(positive)
-    return values, positive
+        return values.astype(np.int64), tuple(map(int, classes)), place
+    return values, tuple(classes), place
+
+
+def _place_of_positive(
+    table: Table,
+    target: str,
+    positive: str | None,
+    classes: list[str],
+    numbers: dict[str, float],
+) -> int | None:
+    if positive is None:
+        return 1 if len(classes) == 2 else None
+    if positive in classes:
+        return classes.index(positive)
+    if _NUMBER.fullmatch(positive):
+        same = [i for i, label in enumerate(classes) if numbers.get(label) == float(positive)]
+        if len(same) == 1:
+            return same[0]
+    raise UsageError(
+        f"{table.path}: the target {target!r} is never {positive!r}" + suggest(positive, classes)
+    )
 
 
 def _test_rows(labels: NDArray[Any], test_size: float, seed: int) -> NDArray[np.bool_]:
@@ -208,9 +273,3 @@ def _test_rows(labels: NDArray[Any], test_size: float, seed: int) -> NDArray[np.
         share = min(max(round(test_size * len(rows)), 1), len(rows) - 1)
         chosen[rng.permutation(rows)[:share]] = True
     return chosen
-
-
-def _has_missing(values: NDArray[Any]) -> bool:
-    if values.dtype == object:
-        return any(value is None for value in values)
-    return bool((np.isnat(values) if values.dtype.kind == "M" else np.isnan(values)).any())

@@ -8,46 +8,39 @@ from typing import Annotated
 
 import typer
 
-from goct.cli import data as options
-from goct.cli.data import Task, load_task
+from goct._validation import check_choice
+from goct.cli.data import Data, LearningOptions, Task, learning, load_task
 from goct.cli.guard import Code, UsageError, check_outputs, note
 from goct.cli.progress import ProgressDisplay
 from goct.constraints import get_constraint
 from goct.metrics import Metric, get_metric
-from goct.model import Model, Part, Quantity, metric_on, node_counts
+from goct.model import Model, Part, Quantity, columns_of, metric_on, node_counts
 from goct.report.rivals import compare_with_cart
 from goct.report.text import describe_status
 from goct.solution import Limit, Solution, Status
-from goct.solve import solve
+from goct.solve import ENGINES, solve
+from goct.table import MISSING
 
 
+@learning
 def fit(
-    data: options.Data,
-    target: options.Target,
-    positive: options.Positive = None,
+    data: Data,
+    options: LearningOptions,
     metric: Annotated[str, typer.Option(help="What to maximise; see goct metrics.")] = "f1",
-    depth: Annotated[int, typer.Option(min=0, max=10, help="The largest depth.")] = 3,
-    max_splits: Annotated[int | None, typer.Option(min=0, help="Splits at most.")] = None,
     split_penalty: Annotated[float, typer.Option(min=0, help="What a split must gain.")] = 0.0,
     constraint: Annotated[
         list[str] | None,
         typer.Option(help="A condition such as 'recall >= 0.9'; may be repeated."),
     ] = None,
+    engine: Annotated[
+        str, typer.Option(help="What finds the tree: search, mip, or auto to let goct choose.")
+    ] = "auto",
     test_size: Annotated[
         float, typer.Option(help="The share of rows to hold back for a test, such as 0.25.")
     ] = 0.0,
     seed: Annotated[int, typer.Option(min=0, help="Decides which rows are held back.")] = 0,
-    time_limit: Annotated[float | None, typer.Option(min=0.01, help="Seconds at most.")] = None,
-    binarizer: options.Method = "mdlp",
-    thresholds: options.Thresholds = None,
-    categorical: options.Categorical = None,
-    ignore: options.Ignore = None,
-    delimiter: options.Delimiter = None,
-    decimal: options.Decimal = None,
-    encoding: options.Encoding = None,
     save: Annotated[Path | None, typer.Option(help="Write the model to this JSON file.")] = None,
     report: Annotated[Path | None, typer.Option(help="Write a report to this HTML file.")] = None,
-    quiet: options.Quiet = False,
 ) -> None:
     """Learn the best tree for a column of a CSV file, and prove it.
 
@@ -56,31 +49,19 @@ def fit(
     check_outputs([data], [save, report])
     goal = get_metric(metric)
     constraints = [get_constraint(text) for text in constraint or ()]
-    task = load_task(
-        data,
-        target,
-        positive=positive,
-        categorical=categorical,
-        ignore=ignore,
-        method=binarizer,
-        thresholds=thresholds,
-        test_size=test_size,
-        seed=seed,
-        delimiter=delimiter,
-        decimal=decimal,
-        encoding=encoding,
-        quiet=quiet,
-    )
+    check_choice(engine, "engine", ENGINES)
+    task = load_task(data, options, one_vs_rest=goal.is_binary, test_size=test_size, seed=seed)
     _check_classes(task, goal)
-    with ProgressDisplay(quiet) as progress:
+    with ProgressDisplay(options.quiet) as progress:
         solution = solve(
             task.train,
             goal,
-            depth,
+            options.depth,
             split_penalty=split_penalty,
-            max_splits=max_splits,
+            max_splits=options.max_splits,
             constraints=constraints,
-            time_limit=time_limit,
+            engine=engine,
+            time_limit=options.time_limit,
             callback=progress,
         )
     if solution.tree is None:
@@ -94,7 +75,7 @@ def fit(
         from goct.report.html import write_report
 
         write_report(model, report)
-    if not quiet:
+    if not options.quiet:
         _show(model, solution, [path for path in (save, report) if path is not None])
     if solution.status is not Status.OPTIMAL:
         raise typer.Exit(Code.STOPPED)
@@ -116,8 +97,8 @@ def _model(task: Task, metric: Metric, solution: Solution) -> Model:
         solution,
         task.binarizer.conditions_,
         source=task.source,
-        missing=task.missing,
-        levels=task.levels,
+        columns=columns_of(task.binarizer),
+        missing_words=MISSING,
     )
     rival = compare_with_cart(
         task.train, task.test, metric, solution.max_depth, tree.n_leaves, solution.constraints
@@ -134,8 +115,11 @@ def _show(model: Model, solution: Solution, written: list[Path]) -> None:
     if model.test is not None:
         rows.append(("on test data", _number(model.test.value)))
     for rival in model.rivals:
-        broken = f"  (breaks {' and '.join(rival.broken)})" if rival.broken else ""
-        rows.append((rival.name, _number(rival.train_value) + broken))
+        remarks = [f"breaks {' and '.join(rival.broken)}"] if rival.broken else []
+        if rival.splits == 0:
+            remarks.append("a single leaf")
+        more = f"  ({', '.join(remarks)})" if remarks else ""
+        rows.append((rival.name, _number(rival.train_value) + more))
         if rival.test is not None:
             rows.append((f"{rival.name} on test data", _number(rival.test_value)))
     width = max((len(name) for name, _ in rows), default=0) + 2

@@ -9,8 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from goct.cli import data as options
-from goct.cli.data import load_task
+from goct.cli.data import Data, LearningOptions, learning, load_task
 from goct.cli.guard import Code, UsageError, check_outputs, note
 from goct.files import atomic_write
 from goct.metrics import get_metric
@@ -22,54 +21,36 @@ from goct.table import write_csv
 _COLUMNS = ("recall", "fpr", "precision", "f1", "accuracy", "tp", "fp", "fn", "tn", "splits")
 
 
+@learning
 def frontier(
-    data: options.Data,
-    target: options.Target,
-    positive: options.Positive = None,
-    depth: Annotated[int, typer.Option(min=0, max=10, help="The largest depth.")] = 3,
-    max_splits: Annotated[int | None, typer.Option(min=0, help="Splits at most.")] = None,
+    data: Data,
+    options: LearningOptions,
     pareto: Annotated[
         bool, typer.Option("--pareto", help="Also find all trees inside the hull; takes longer.")
     ] = False,
-    time_limit: Annotated[float | None, typer.Option(min=0.01, help="Seconds at most.")] = None,
-    binarizer: options.Method = "mdlp",
-    thresholds: options.Thresholds = None,
-    categorical: options.Categorical = None,
-    ignore: options.Ignore = None,
-    delimiter: options.Delimiter = None,
-    decimal: options.Decimal = None,
-    encoding: options.Encoding = None,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Write the points to this CSV file.")
     ] = None,
     plot: Annotated[
         Path | None, typer.Option(help="Draw the points into this PNG, SVG or PDF file.")
     ] = None,
-    quiet: options.Quiet = False,
 ) -> None:
     """Find all best trades between recall and false alarms, and prove that there are no others."""
     check_outputs([data], [output, plot])
     if plot is not None and plot.suffix.lower() not in (".png", ".svg", ".pdf"):
         raise UsageError(f"{plot}: the name of a figure must end in .png, .svg or .pdf")
-    task = load_task(
-        data,
-        target,
-        positive=positive,
-        categorical=categorical,
-        ignore=ignore,
-        method=binarizer,
-        thresholds=thresholds,
-        delimiter=delimiter,
-        decimal=decimal,
-        encoding=encoding,
-        quiet=quiet,
-    )
-    if task.train.n_classes > 2:
+    task = load_task(data, options, one_vs_rest=True)
+    if task.train.positive is None:
         raise UsageError(
-            f"the frontier is about two classes, and {target!r} has {task.train.n_classes}"
+            f"the frontier is about one class, and {options.target!r} has {task.train.n_classes}; "
+            "name one with --positive, and it stands against the rest"
         )
     found = find_frontier(
-        task.train, depth, max_splits=max_splits, pareto=pareto, time_limit=time_limit
+        task.train,
+        options.depth,
+        max_splits=options.max_splits,
+        pareto=pareto,
+        time_limit=options.time_limit,
     )
     points = found.vertices if found.pareto is None else found.pareto
     rows = [_row(vertex) for vertex in points]
@@ -80,11 +61,11 @@ def frontier(
         from goct.report.plot import plot_frontier
 
         plot_frontier(found, plot)
-    if not quiet:
+    if not options.quiet:
         typer.echo("\n".join(_table(rows)))
         what = "points of the Pareto front" if pareto else "corners of the ROC hull"
         proven = "proven complete" if found.is_complete else "not complete: stopped at a limit"
-        typer.echo(f"\n{len(points)} {what} of the trees of depth {depth}, {proven}")
+        typer.echo(f"\n{len(points)} {what} of the trees of depth {options.depth}, {proven}")
         for path in (output, plot):
             if path is not None:
                 note(f"written: {path}")

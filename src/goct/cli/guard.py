@@ -53,7 +53,8 @@ def guarded(command: F) -> F:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise typer.Exit(Code.DONE) from None
         except (ValueError, TypeError) as error:
-            note(f"error: {error}")
+            # What is an argument in Python is an option here.
+            note("error: " + str(error).replace("engine='mip'", "--engine mip"))
             raise typer.Exit(Code.WRONG_INPUT) from None
         except ImportError as error:
             if "goct[" not in str(error):

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 import typer
 
-from goct.cli import data as options
+from goct.cli.data import Decimal, Delimiter, Encoding, Quiet, read_delimiter
 from goct.cli.guard import UsageError, check_outputs, note
-from goct.export.text import one_line
 from goct.files import atomic_write
 from goct.model import Model
+from goct.report.text import confusion_table, one_line
 from goct.table import Table, find_dialect, read_csv, read_header, read_rows, write_csv
 
 
@@ -25,15 +27,23 @@ def predict(
     ] = None,
     column: Annotated[str, typer.Option(help="What to call the new column.")] = "prediction",
     only: Annotated[bool, typer.Option("--only", help="Write nothing but the new column.")] = False,
-    delimiter: options.Delimiter = None,
-    decimal: options.Decimal = None,
-    encoding: options.Encoding = None,
-    quiet: options.Quiet = False,
+    target: Annotated[
+        str | None,
+        typer.Option(
+            help="A column with the right classes, to compare with; by default the one that the "
+            "tree was learned for, if it is there.",
+            metavar="COLUMN",
+        ),
+    ] = None,
+    delimiter: Delimiter = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
+    quiet: Quiet = False,
 ) -> None:
     """Predict the class of every row, and write the rows with a column more."""
     check_outputs([model, data], [output])
     tree = Model.load(model)
-    dialect = find_dialect(data, delimiter, decimal, encoding)
+    dialect = find_dialect(data, read_delimiter(delimiter), decimal, encoding)
     names, _ = read_header(data, dialect)
     if absent := [name for name in tree.columns if name not in names]:
         raise UsageError(
@@ -41,18 +51,33 @@ def predict(
         )
     if column in names and not only:
         raise UsageError(f"{data}: there is a column {column!r} already; choose another --column")
+    verbatim = None
+    if tree.missing_words is None:
+        verbatim = {name: set(map(str, c.levels or ())) for name, c in tree.columns.items()}
+    else:
+        dialect = replace(dialect, missing_words=tree.missing_words)
     kinds = {name: c.kind for name, c in tree.columns.items() if c.kind != "unknown"}
+    compared = target
+    if target is None and tree.source.target in names:
+        compared = tree.source.target
+    if compared in tree.columns:
+        raise UsageError(f"the tree looks at the column {compared!r}, so it cannot be the target")
+    if compared is not None:
+        kinds[compared] = "category"
     table = read_csv(
         data,
         kinds=kinds,
-        only=list(tree.columns) or [name for name in names if name is not None][:1],
-        delimiter=dialect.delimiter,
-        decimal=dialect.decimal,
-        encoding=dialect.encoding,
+        only={*tree.columns, *kinds} or [name for name in names if name is not None][:1],
+        verbatim=verbatim,
+        dialect=dialect,
     )
     labels = tree.predict(table)
     if not quiet:
+        for text in table.notes:
+            note(f"note: {text}")
         _note_unknown_levels(tree, table)
+        if compared is not None:
+            _compare(tree, table, compared)
 
     def rows() -> Iterator[list[Any]]:
         lines = read_rows(data, dialect)
@@ -64,15 +89,33 @@ def predict(
     lines = rows()
     head = next(lines)
     if output is None:
-        write_csv(sys.stdout, head, lines)
+        write_csv(sys.stdout, head, lines, dialect.delimiter)
         sys.stdout.flush()
         return
     with atomic_write(output) as file:
-        write_csv(file, head, lines)
+        write_csv(file, head, lines, dialect.delimiter)
     if not quiet:
         counts = {label: int((labels == label).sum()) for label in tree.classes}
         shares = ", ".join(f"{count} {one_line(str(label))}" for label, count in counts.items())
         note(f"written: {output} ({table.n_rows} rows: {shares})")
+
+
+def _compare(tree: Model, table: Table, target: str) -> None:
+    """Say how well the predictions agree with a column of the right classes."""
+    label_of = {str(label): label for label in tree.classes}
+    cells = table.columns[target]
+    known = np.array([cell in label_of for cell in cells])
+    if strange := {cell for cell in cells[~known] if cell is not None}:
+        shown = ", ".join(map(repr, sorted(strange)[:5])) + (", ..." if len(strange) > 5 else "")
+        note(f"note: column {target!r} has classes that the tree does not know ({shown})")
+    if not known.all():
+        note(f"note: {int((~known).sum())} rows without a known class are not compared")
+    if not known.any():
+        return
+    part = tree.part(table.take(known), [label_of[cell] for cell in cells[known]])
+    note(confusion_table(tree.confusion_matrix(part), tree.classes))
+    value = "not defined" if part.value is None else str(part.value)
+    note(f"\n{one_line(tree.question.metric)} on {int(known.sum())} rows: {value}")
 
 
 def _note_unknown_levels(tree: Model, table: Table) -> None:

@@ -11,6 +11,7 @@ from goct.cli.guard import UsageError, check_outputs, note
 from goct.export import FORMATS
 from goct.files import atomic_write
 from goct.model import Model
+from goct.report.text import one_line
 
 Saved = Annotated[Path, typer.Argument(help="A model, as written by goct fit --save.")]
 
@@ -37,7 +38,7 @@ def show(
     if format == "text":
         proof = tree.proof
         typer.echo("")
-        typer.echo(f"{tree.question.metric:<14}{tree.train.value}")
+        typer.echo(f"{one_line(tree.question.metric):<14}{tree.train.value}")
         typer.echo(f"{'proven bound':<14}{proof.bound}")
         typer.echo(f"{'status':<14}{proof.status}")
 

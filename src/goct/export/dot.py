@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from goct.export.text import one_line
 from goct.model import Model
 from goct.report.colours import class_colours
-from goct.report.text import format_weight
+from goct.report.text import format_weight, one_line
 from goct.tree import Leaf
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -105,13 +106,15 @@ class Clause:
             ]
             if not levels:
                 return _NEVER
-            return OneOf(self.column, tuple(levels)).name
+            if len(levels) == 1:
+                return f"{self.column} = {_level_word(levels[0])}"
+            return f"{self.column} in {{{', '.join(map(_level_word, levels))}}}"
         ordered = dict.fromkeys(
             level for c in self.unmet if isinstance(c, OneOf) for level in c.levels
         )
         if len(ordered) == 1:
-            return f"{self.column} ≠ {next(iter(ordered))}"
-        return f"{self.column} not in {{{', '.join(ordered)}}}"
+            return f"{self.column} ≠ {_level_word(next(iter(ordered)))}"
+        return f"{self.column} not in {{{', '.join(map(_level_word, ordered))}}}"
 
 
 _NEVER = "never"
@@ -157,6 +160,12 @@ def in_words(path: Iterable[Clause]) -> str:
     if len(words) > 1:
         words = [f"({text})" if text.endswith(_OR_MISSING) else text for text in words]
     return " and ".join(words) or "always"
+
+
+def _level_word(level: str) -> str:
+    """Write a category, in quotes where it would not be clear where it begins and ends."""
+    is_clear = level and level == level.strip() and not set(level) & set(',{}"')
+    return level if is_clear else json.dumps(level, ensure_ascii=False)
 
 
 def _limit(condition: Above | After) -> Any:

@@ -5,30 +5,75 @@ from __future__ import annotations
 import keyword
 
 from goct.binarize.conditions import Above, After, Condition, IsTrue, OneOf, plain_number
-from goct.export.text import one_line
 from goct.model import Model
+from goct.report.text import one_line
 from goct.tree import Leaf, Node
+
+_MISSING = """
+
+def _missing(value):
+    if type(value).__name__ in ("NoneType", "NAType", "NaTType"):
+        return True
+    return value != value
+"""
+
+_MISSING_TEXT = """
+
+def _missing(value):
+    if isinstance(value, str):
+        return value.strip() in _MISSING_WORDS
+    if type(value).__name__ in ("NoneType", "NAType", "NaTType"):
+        return True
+    return value != value
+"""
 
 _ABOVE = """
 
 def _above(value, threshold):
-    return value is not None and value > threshold
+    if _missing(value):
+        return False
+    number = float(value)
+    if number in (float("inf"), float("-inf")):
+        raise ValueError(f"{value} is infinite; numbers must be finite")
+    return number > threshold
 """
 
 _AFTER = """
 
 def _after(value, moment):
+    if _missing(value):
+        return False
     if isinstance(value, str):
-        value = datetime.fromisoformat(value)
-    if isinstance(value, date) and not isinstance(value, datetime):
-        value = datetime(value.year, value.month, value.day)
-    return value is not None and value > datetime.fromisoformat(moment)
+        value = datetime.fromisoformat(value.strip())
+    if hasattr(value, "astype"):  # of numpy
+        value = value.astype("datetime64[us]").item()
+    if getattr(value, "tzinfo", None) is not None:
+        value = value.astimezone(timezone.utc)
+    value = datetime(*value.timetuple()[:6], getattr(value, "microsecond", 0))
+    return value > datetime.fromisoformat(moment)
 """
 
-_MISSING = """
+_LEVEL = """
 
-def _missing(value):
-    return value is None or value != value
+def _level(value):
+    if _missing(value):
+        return None
+    if isinstance(value, str):
+        return value{strip}
+    if type(value).__name__ in ("bool", "bool_"):
+        return str(bool(value))
+    try:
+        return str(int(value)) if value == int(value) else str(float(value))
+    except (TypeError, ValueError, OverflowError):
+        return str(value)
+"""
+
+_TRUE = """
+
+def _true(value):
+    if isinstance(value, str):
+        return value.strip().lower() in ("true", "1", "1.0")
+    return not _missing(value) and bool(value == 1)
 """
 
 
@@ -36,7 +81,9 @@ def export_python(model: Model, name: str = "predict") -> str:
     """Write a tree as the source of a Python function.
 
     The function takes a row as a mapping from column names to values, and
-    returns the predicted label. None and NaN are missing values. The source
+    returns the predicted label. None, NaN, NaT and NA are missing values. If the
+    tree was learned from a CSV file, values may also be the text of cells, and
+    are read as that file was: see :attr:`goct.Model.missing_words`. The source
     needs nothing but Python.
 
     Parameters
@@ -49,15 +96,20 @@ def export_python(model: Model, name: str = "predict") -> str:
     if not name.isidentifier() or keyword.iskeyword(name):
         raise ValueError(f"{name!r} is not a name that a Python function may have")
     kinds = {type(condition) for condition in model.conditions}
+    words = model.missing_words
     lines: list[str] = []
     about = f"the decision tree of goct {model.version} for {model.question.metric}"
-    lines.append(f"# {one_line(about)}, {model.created}")
+    lines.append(f"# {one_line(f'{about}, {model.created}')}")
     if After in kinds:
-        lines.append("from datetime import date, datetime")
+        lines.append("from datetime import datetime, timezone")
+    if words is not None:
+        lines += ["", f"_MISSING_WORDS = {words!r}"]
     for helper, needed in (
+        (_MISSING if words is None else _MISSING_TEXT, kinds),
         (_ABOVE, Above in kinds),
         (_AFTER, After in kinds),
-        (_MISSING, any(_is_missing_test(condition) for condition in model.conditions)),
+        (_LEVEL.replace("{strip}", "" if words is None else ".strip()"), OneOf in kinds),
+        (_TRUE, IsTrue in kinds),
     ):
         if needed:
             lines.append(helper.rstrip("\n"))
@@ -85,13 +137,9 @@ def python_condition(condition: Condition) -> str:
         case After(moment=moment):
             return f"_after({value}, {moment!r})"
         case OneOf(levels=(level,)):
-            return f"{value} == {str(level)!r}"
+            return f"_level({value}) == {str(level)!r}"
         case OneOf(levels=levels):
-            return f"{value} in {tuple(map(str, levels))!r}"
+            return f"_level({value}) in {tuple(map(str, levels))!r}"
         case IsTrue():
-            return f"{value} == 1"
+            return f"_true({value})"
     return f"_missing({value})"
-
-
-def _is_missing_test(condition: Condition) -> bool:
-    return not isinstance(condition, Above | After | OneOf | IsTrue)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from goct.export.paths import in_words, paths
-from goct.export.text import one_line
 from goct.model import Model
-from goct.report.text import format_weight
+from goct.report.text import format_weight, one_line
 from goct.tree import Leaf
 
 

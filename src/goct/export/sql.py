@@ -15,15 +15,18 @@ def export_sql(model: Model) -> str:
     NULL is a missing value. It makes every condition but ``IS NULL`` unknown,
     which ``CASE`` takes as no: as the tree does. Columns must have the types
     that the tree was learned on; dates that are kept as text must be written
-    like ``2024-03-01`` or ``2024-03-01 12:30:00``.
+    like ``2024-03-01`` or ``2024-03-01 12:30:00``. If the tree was learned from
+    a CSV file, spaces around text do not count, and words such as NA are missing
+    values, see :attr:`goct.Model.missing_words`.
     """
     lines: list[str] = []
+    conditions = [sql_condition(condition, model) for condition in model.conditions]
 
     def write(node: Node, indent: str) -> None:
         if isinstance(node, Leaf):
             lines.append(f"{indent}{sql_value(model.classes[node.label])}")
             return
-        lines.append(f"{indent}CASE WHEN {sql_condition(model.conditions[node.feature])} THEN")
+        lines.append(f"{indent}CASE WHEN {conditions[node.feature]} THEN")
         write(node.right, indent + "  ")
         lines.append(f"{indent}ELSE")
         write(node.left, indent + "  ")
@@ -33,22 +36,30 @@ def export_sql(model: Model) -> str:
     return "\n".join(lines)
 
 
-def sql_condition(condition: Condition) -> str:
+def sql_condition(condition: Condition, model: Model) -> str:
     """Write a condition in SQL; it is never true for NULL, unless it asks for NULL."""
-    column = sql_name(condition.column)
+    name, column = sql_name(condition.column), model.columns[condition.column]
+    is_text = column.kind == "category" and not any(
+        isinstance(known, int | float) for known in column.levels or ()
+    )
+    text = f"TRIM({name})" if is_text and model.missing_words is not None else name
     match condition:
         case Above(threshold=threshold):
-            return f"{column} > {plain_number(threshold)}"
+            return f"{name} > {plain_number(threshold)}"
         case After(moment=moment):
             date, _, time = moment.replace("T", " ").partition(" ")
             date += "-01" * (2 - date.count("-"))
             time += ":00" * (2 - time.count(":")) if time else "00:00:00"
-            return f"{column} > '{date} {time}'"
+            return f"{name} > '{date} {time}'"
         case OneOf(levels=levels):
-            return f"{column} IN ({', '.join(sql_value(level) for level in levels)})"
+            typed = {str(known): known for known in column.levels or ()}
+            return f"{text} IN ({', '.join(sql_value(typed.get(t, t)) for t in levels)})"
         case IsTrue():
-            return f"{column} = TRUE"
-    return f"{column} IS NULL"
+            return f"{name} = TRUE"
+    if text == name:
+        return f"{name} IS NULL"
+    words = ", ".join(map(sql_value, model.missing_words or ()))
+    return f"{name} IS NULL OR {text} IN ({words})"
 
 
 def sql_name(name: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from goct.model import Model
-from goct.report.text import format_weight
+from goct.report.text import format_weight, one_line
 from goct.solution import Solution
 from goct.tree import Leaf, Node, Tree
 
@@ -44,8 +44,3 @@ def export_text(tree: Any) -> str:
 
     draw(model.tree.root, "", "")
     return "\n".join(lines)
-
-
-def one_line(text: str) -> str:
-    """Return a text without line breaks and control characters, as a terminal can show it."""
-    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)

@@ -6,8 +6,12 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import TypeAlias
 
+import numpy as np
+from numpy.typing import NDArray
+
 from goct.exact import as_fraction
 
+Floats: TypeAlias = NDArray[np.float64]
 Scalar: TypeAlias = int | Fraction
 Range: TypeAlias = tuple[Fraction, Fraction]
 
@@ -49,6 +53,15 @@ class Polynomial:
     def __call__(self, x: Scalar, y: Scalar) -> Fraction:
         """Return the value at a point."""
         return sum((c * x**i * y**j for (i, j), c in self.terms.items()), Fraction(0))
+
+    def values(self, x: Floats, y: Floats) -> tuple[Floats, Floats]:
+        """Return the values at many points, and what rounding may have added or taken away."""
+        total, size = np.zeros(len(x)), np.zeros(len(x))
+        for (i, j), c in self.terms.items():
+            term = float(c) * x**i * y**j
+            total += term
+            size += np.abs(term)
+        return total, size * (len(self.terms) + self.degree + 2) * np.finfo(float).eps
 
     def split(self, variable: int) -> tuple[Polynomial, Polynomial]:
         """Write it as ``rest + v · factor``, where v is x (0) or y (1) and not in `rest`."""

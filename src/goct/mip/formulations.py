@@ -19,8 +19,11 @@ CUTS = (
     "weighted_conflicts",
     "pairs",
     "redundancy",
+    "envelope",
 )
 """The families of cuts that can be switched on and off."""
+IN_THE_MODEL = frozenset({"static_conflicts", "redundancy", "envelope"})
+"""Those of them that need not be found on demand."""
 
 
 @dataclass(frozen=True)
@@ -153,7 +156,9 @@ FORMULATIONS = {
             "benders-pair-cut",
             is_compact=False,
             is_merged=True,
-            cuts=frozenset({"fractional_benders", "static_conflicts", "pairs", "redundancy"}),
+            cuts=frozenset(
+                {"fractional_benders", "static_conflicts", "pairs", "redundancy", "envelope"}
+            ),
         ),
     )
 }

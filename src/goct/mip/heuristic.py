@@ -45,7 +45,7 @@ class RoundingHeuristic(Heuristic):
         self._gains = gains.reshape(-1, data.n_classes)
         self._seen: set[tuple[tuple[int, int], ...]] = set()
 
-    def propose(self, x: Point) -> Point | None:
+    def propose(self, x: Point, incumbent: Point | None = None) -> Point | None:
         """Return the tree of a point, if it is a new one."""
         features, labels, _ = self._grow(1, np.arange(len(self._X)), x[self.tree.b])
         key = self._key(features, labels)

@@ -128,8 +128,16 @@ class Heuristic(ABC):
     """Makes solutions from points that are none."""
 
     @abstractmethod
-    def propose(self, x: Point) -> Point | None:
-        """Return a feasible solution near a point, or None."""
+    def propose(self, x: Point, incumbent: Point | None = None) -> Point | None:
+        """Return a feasible solution near a point, or None.
+
+        Parameters
+        ----------
+        x
+            A point, such as an optimum of the relaxation at a node.
+        incumbent
+            The best solution so far, if there is one.
+        """
 
 
 @dataclass

@@ -23,8 +23,8 @@ from goct.exact import Exact
 from goct.lattice import Lattice
 from goct.metrics import Metric
 from goct.metrics.polynomial import Polynomial
-from goct.mip.attainable import has_value_between
 from goct.mip.backends.base import Ability, Backend, MipResult
+from goct.mip.envelope import BoxPlanes, Envelope, Values
 from goct.mip.heuristic import RoundingHeuristic
 from goct.mip.instances import Instances
 from goct.mip.model import Heuristic, Point, Rows, Separator, Term
@@ -65,6 +65,8 @@ class Stated:
         The largest absolute value of the quotient.
     t
         The column of the root; None if there is none.
+    basis
+        The names of the numbers: "TP TN", "TP U" or "U TN".
     """
 
     quotient: Quotient
@@ -72,6 +74,21 @@ class Stated:
     q: int
     size: Fraction
     t: int | None = None
+    basis: str = "TP TN"
+
+    def most(
+        self, x0: Values, x1: Values, y0: Values, y1: Values, n_pos: int, n_neg: int
+    ) -> tuple[Values, Values]:
+        """Return the largest TP and TN in blocks of the basis; negative if there are none."""
+        if self.basis == "TP U":
+            tp, tn = np.minimum(x1, y1), np.minimum(n_neg, n_neg + x1 - y0)
+            exists = x0 <= y1
+        elif self.basis == "U TN":
+            tp, tn = np.minimum(n_pos, x1 - n_neg + y1), y1
+            exists = x0 - n_neg + y0 <= n_pos
+        else:
+            return x1, y1
+        return np.where(exists, tp, -1.0), tn
 
 
 class NonlinearQuestion(Question):
@@ -89,6 +106,8 @@ class NonlinearQuestion(Question):
         The largest number of splits of a tree.
     linearization
         How products are stated: "compact" and "paper" in bits, "none" as they are.
+    has_envelope
+        Whether planes bound the metric from above, see :mod:`goct.mip.envelope`.
     """
 
     def __init__(
@@ -100,10 +119,12 @@ class NonlinearQuestion(Question):
         side: SideConstraints,
         most_splits: int,
         linearization: str = "compact",
+        has_envelope: bool = True,
     ) -> None:
         super().__init__(problem, metric, split_penalty, start, side)
         self.most_splits = most_splits
         self.linearization = linearization
+        self.has_envelope = has_envelope
         if problem.n_classes != 2 or problem.positive is None:
             raise ValueError(f"the MIP engine maximises {metric.name!r} for two classes only")
         sizes = problem.counts.sum(axis=0)
@@ -120,9 +141,12 @@ class NonlinearQuestion(Question):
         self.is_alone = (
             len(self.parts.quotients) == 1 and not self.parts.linear and not split_penalty
         )
-        # Worse than a constant tree, whose root is 0, is of no interest.
+        # Worse than a tree that is known is of no interest; constant trees have the root 0.
         self._skips_negative = (
-            len(self.parts.quotients) == 1 and not self.parts.linear and start is not None
+            len(self.parts.quotients) == 1
+            and not self.parts.linear
+            and start is not None
+            and self.objective(start) >= 0
         )
         self._quotients = list(self.parts.quotients)
         self._is_odds = False
@@ -196,10 +220,13 @@ class NonlinearQuestion(Question):
             model.objective[tree.g] += gains * (float(self._lattice.unit) / self.scale)
         if not self.parts.is_monotone:
             _report_truthfully(tree)
-        tp, tn = self._counts(tree)
+        self._counted = tp, tn = self._counts(tree)
+        can_separate = Ability.SEPARATION in solver.abilities
         for number, (weight, quotient) in enumerate(self._quotients):
-            self._state(f"q{number}", weight, quotient, tp, tn)
-        if Ability.SEPARATION in solver.abilities:
+            stated = self._state(f"q{number}", weight, quotient, tp, tn)
+            if self.has_envelope and self.parts.is_monotone:
+                self._bound_from_above(f"q{number}", stated, quotient, can_separate=can_separate)
+        if can_separate:
             if self.linearization == "compact":
                 model.separators.append(ExactValues(self.stated))
             if any(stated.t is not None for stated in self.stated):
@@ -229,17 +256,19 @@ class NonlinearQuestion(Question):
 
     def _state(
         self, name: str, weight: Fraction, quotient: Quotient, tp: Integer, tn: Integer
-    ) -> None:
+    ) -> Stated:
         """Add a quotient to the model."""
         products = self.products
         assert products is not None
         original, size = quotient, _size(quotient)
-        numbers = (tp, tn)
+        numbers, basis = (tp, tn), "TP TN"
         if self.linearization != "paper":
-            quotient, numbers = self._expand(name, quotient, tp, tn)
+            quotient, numbers, basis = self._expand(name, quotient, tp, tn)
 
         def value(point: Point) -> Fraction:
-            return _value(original, *(round(i.expression.value(point)) for i in (tp, tn)))
+            at = [round(i.expression.value(point)) for i in (tp, tn)]
+            is_below = original.sign is not None and original.sign(*at) < 0
+            return Fraction(0) if is_below else _value(original, *at)
 
         span = quotient.lower / size, quotient.upper / size
         column = products.variable(
@@ -266,11 +295,45 @@ class NonlinearQuestion(Question):
             else:
                 t = earning = self._add_root(name, quotient, original, numbers, q, (tp, tn))
         products.model.objective[earning] += float(weight * (size if t is None else 1)) / self.scale
-        self.stated.append(Stated(quotient, numbers, int(column[0]), size, t))
+        stated = Stated(quotient, numbers, int(column[0]), size, t, basis)
+        self.stated.append(stated)
+        return stated
+
+    def _bound_from_above(
+        self, name: str, stated: Stated, original: Quotient, *, can_separate: bool
+    ) -> None:
+        """Add planes above a quotient, or above its root, and what finds more of them."""
+        assert self.products is not None
+        size = float(stated.size) if stated.t is None else None
+
+        def value(tp: Values, tn: Values) -> Values:
+            # One class only is not predicted; the next pair is worth at least as much.
+            tp = np.where((tp == 0) & (tn == self.n_neg), 1.0, tp)
+            tn = np.where((tn == 0) & (tp == self.n_pos), 1.0, tn)
+            most = original.most(tp, tn)
+            return most / size if size is not None else np.sqrt(np.maximum(most, 0.0))
+
+        column = Linear.of(np.array([stated.q if stated.t is None else stated.t]), np.ones(1))
+        x, y = self._counted
+        envelope = Envelope(
+            lambda _x0, x1, _y0, y1: value(x1, y1), (0, self.n_pos), (0, self.n_neg), blocks=400
+        )
+        for k, plane in enumerate(envelope.planes()):
+            row = column + x.expression * -Fraction(plane.x) + y.expression * -Fraction(plane.y)
+            self.products.row(f"{name}_plane_{k}", row, upper=plane.constant, rescale=False)
+        if not can_separate or any(number.bits is None for number in stated.numbers):
+            return  # with the bits of one number only, boxes did not pay
+
+        def highest(x0: Values, x1: Values, y0: Values, y1: Values) -> Values:
+            tp, tn = stated.most(x0, x1, y0, y1, self.n_pos, self.n_neg)
+            exists = (tp >= 0) & (tn >= 0)
+            return np.where(exists, value(np.maximum(tp, 0), np.maximum(tn, 0)), -np.inf)
+
+        self.products.model.separators.append(BoxPlanes(highest, stated.numbers, column))
 
     def _expand(
         self, name: str, quotient: Quotient, tp: Integer, tn: Integer
-    ) -> tuple[Quotient, tuple[Integer, Integer]]:
+    ) -> tuple[Quotient, tuple[Integer, Integer], str]:
         """Choose two of TP, TN and U that need the fewest products, and give them bits."""
         products = self.products
         assert products is not None
@@ -279,12 +342,18 @@ class NonlinearQuestion(Question):
             self.n_pos + self.n_neg,
         )
         x, y, n = Polynomial({(1, 0): 1}), Polynomial({(0, 1): 1}), self.n_neg
-        bases = [((tp, tn), x, y), ((tp, u), x, n + x - y), ((u, tn), x - n + y, y)]
+        bases = {
+            "TP TN": ((tp, tn), x, y),
+            "TP U": ((tp, u), x, n + x - y),
+            "U TN": ((u, tn), x - n + y, y),
+        }
 
-        def cost(basis: tuple[tuple[Integer, Integer], Polynomial, Polynomial]) -> int:
-            return sum(_bits_and_products(_in_basis(quotient, basis[1], basis[2]), basis[0]))
+        def cost(name: str) -> int:
+            numbers, of_tp, of_tn = bases[name]
+            return sum(_bits_and_products(_in_basis(quotient, of_tp, of_tn), numbers))
 
-        numbers, of_tp, of_tn = min(bases, key=cost)
+        basis = min(bases, key=cost)
+        numbers, of_tp, of_tn = bases[basis]
         stated = _in_basis(quotient, of_tp, of_tn)
         lengths = (numbers[0].upper.bit_length(), numbers[1].upper.bit_length())
         top = needed_bits(stated.numerator, lengths, alone=True)
@@ -293,7 +362,7 @@ class NonlinearQuestion(Question):
             products.expand(f"{name}_{'xy'[v]}", number) if top[v] + bottom[v] else number
             for v, number in enumerate(numbers)
         )
-        return stated, (a, b)
+        return stated, (a, b), basis
 
     def _add_root(
         self,
@@ -342,14 +411,28 @@ class NonlinearQuestion(Question):
                 products.row(f"{name}_below", t + sign * -slope + z * -2, upper=0, rescale=False)
         return int(column[0])
 
-    def heuristic(self, max_splits: int | None) -> Heuristic:
-        """Return what makes trees from the relaxation."""
+    def rounding(self, max_splits: int | None) -> Heuristic:
+        """Return what makes trees from the relaxation by rounding."""
         assert self.model is not None
         return RatioHeuristic(self.model, self._check, max_splits)
 
-    def start_point(self) -> Point | None:
-        """Return the start as a solution of the model; constant trees are none."""
-        return None if self.start is None or not self.start.splits else super().start_point()
+    def point(self, tree: Tree) -> Point | None:
+        """Return a tree as a complete solution of the model; constant trees are none."""
+        return super().point(tree) if tree.splits else None
+
+    def on(self, problem: Problem, start: Tree | None) -> NonlinearQuestion:
+        """Return the same question about another problem."""
+        side = SideConstraints.read(self.side.constraints, problem)
+        return NonlinearQuestion(
+            problem,
+            self.metric,
+            self.split_penalty,
+            start,
+            side,
+            self.most_splits,
+            self.linearization,
+            has_envelope=self.has_envelope,
+        )
 
     # ------------------------------------------------------------------ the answer
 
@@ -397,22 +480,6 @@ class NonlinearQuestion(Question):
         if self._lattice is not None:
             total += self._lattice.objective(self._lattice.most)
         return Exact(total)
-
-    def judge(self, result: MipResult, solver: str) -> tuple[Tree | None, Exact]:
-        """Return the best tree and the proven bound; exact if no value lies between them."""
-        best, bound = super().judge(result, solver)
-        if best is not None and bound > (objective := self.objective(best)):
-            between = has_value_between(
-                self.problem,
-                self.metric,
-                objective,
-                bound,
-                split_penalty=self.split_penalty,
-                most_splits=self.most_splits,
-            )
-            if between is False:
-                bound = objective
-        return best, bound
 
 
 class ExactValues(Separator):
@@ -532,7 +599,7 @@ class Tangents(Separator):
 class RatioHeuristic(RoundingHeuristic):
     """Makes trees for some ratios of the weights of both classes, and keeps the best one."""
 
-    def propose(self, x: Point) -> Point | None:
+    def propose(self, x: Point, incumbent: Point | None = None) -> Point | None:
         """Return the best of the trees of a point, if it is a new one."""
         balanced = self._gains
         found = []

@@ -19,6 +19,7 @@ from typing import TypeAlias
 
 from goct.exact import Exact
 from goct.metrics import Confusion, CostMatrix, FractionalMetric, Metric, Shape
+from goct.mip.attainable import Line
 from goct.mip.backends.base import MipResult
 from goct.mip.question import LinearQuestion
 from goct.mip.side import SideConstraints
@@ -28,6 +29,9 @@ from goct.tree import Tree
 
 Point: TypeAlias = tuple[Fraction, Fraction]
 Ask: TypeAlias = Callable[..., MipResult]
+
+_SMALL = 1e-6
+"""What a solver's tolerances may leave open, relative to the largest value."""
 
 
 def refusal(metric: Metric) -> str | None:
@@ -72,6 +76,8 @@ class Parametric:
         The proven bound.
     limit
         The limit that was reached.
+    lines
+        What was proven about FN and FP of all trees.
     questions, nodes
         How many questions were asked, and the nodes that they took.
     """
@@ -107,6 +113,8 @@ class Parametric:
         self.objective: Exact | None = None
         self.bound = metric.best_value(problem)
         self.limit = Limit.NONE
+        self.lines: list[Line] = []
+        self._max_splits: int | None = None
         self.questions = 0
         self.nodes = 0
         if start is not None:
@@ -128,22 +136,26 @@ class Parametric:
             The limit on splits that was given; None if there is none.
         """
         penalty = self.split_penalty
+        self._max_splits = max_splits
         try:
             above = None if self.objective is None else self.objective + penalty
             top = self._largest(above, max_splits, lambda v: v - penalty)
             if self.objective is None:
                 return  # infeasible
-            if penalty and top is not None:
+            left = [top - penalty]
+            if penalty and top > self.objective + penalty:
+                left = []
                 for s in range(1, most_splits + 1):
                     if top - penalty * s <= self.objective:
                         break
                     rest = top - penalty * (s + 1)
-                    self._largest(
+                    most = self._largest(
                         self.objective + penalty * s,
                         s,
                         lambda v, s=s, rest=rest: max(v - penalty * s, rest),  # type: ignore[misc]
                     )
-            self._tighten(self.objective)
+                    left.append(most - penalty * s)
+            self._tighten(max(left, default=self.objective))
         except _StopError:
             pass
 
@@ -151,59 +163,60 @@ class Parametric:
 
     def _largest(
         self, above: Exact | None, max_splits: int | None, lift: Callable[[Exact], Exact]
-    ) -> Exact | None:
-        """Return the largest value of a tree if it is above a given one, else None."""
+    ) -> Exact:
+        """Return a number that no value of a tree exceeds: `above`, or little more than the best.
+
+        It is the best value itself as far as the solver's bounds are exact.
+        """
         if above is None:
             found = self._line(Fraction(1), Fraction(1), max_splits, lambda *_: self.bound)
             if found is None:
-                return None
-            value = self._value(found[0])
-        else:
-            value = above
+                return self.bound
+            above = self._value(found[0])
         search = (
             self._dinkelbach if isinstance(self.metric, FractionalMetric) else self._follow_hull
         )
-        better = search(value, max_splits, lift)
-        return value if better is None and above is None else better
+        return search(above, max_splits, lift)
 
     def _dinkelbach(
         self, above: Exact, max_splits: int | None, lift: Callable[[Exact], Exact]
-    ) -> Exact | None:
+    ) -> Exact:
         """Improve the value by trees with ``N - v · D > 0`` until there are none."""
         assert isinstance(self.metric, FractionalMetric)
         top, bottom = self.metric.fraction(self.n_pos, self.n_neg)
-        value, found = above.as_fraction(), None
+        value = above.as_fraction()
         while True:
             # N - v D = perfect - a · FN - b · FP
             a, b = Fraction(top.tp - value * bottom.tp), Fraction(top.tn - value * bottom.tn)
             perfect = top(self.n_pos, self.n_neg) - value * bottom(self.n_pos, self.n_neg)
             if perfect <= 0 and a >= 0 and b >= 0:
-                return found
+                return Exact(value)
             answer = self._line(a, b, max_splits, lambda a, b, c: lift(self._beyond(a, b, c)))
             if answer is None:
-                return found
-            point, _ = answer
+                return Exact(value)
+            point, least = answer
             if a * point[0] + b * point[1] >= perfect:
-                return found
-            found = self._value(point)
-            value = found.as_fraction()
+                return Exact(value) if least >= perfect else self._beyond(a, b, least)
+            value = self._value(point).as_fraction()
 
     def _follow_hull(
         self, above: Exact, max_splits: int | None, lift: Callable[[Exact], Exact]
-    ) -> Exact | None:
+    ) -> Exact:
         """Follow the edges of the hull whose corners are worth more than the best value.
 
         All points lie beyond the lines through the ends of an edge. The corner
         where these meet is worth at least as much as everything between them.
         """
-        values = [above]
+        best = above
+        left_open = above
+        small = Fraction(_SMALL * max(1.0, abs(float(self.metric.best_value(self.problem)))))
         # Ties at the ends of the hull do no harm: they are further edges.
         ends = []
         for a, b in ((Fraction(1), Fraction(0)), (Fraction(0), Fraction(1))):
             answer = self._line(a, b, max_splits, lambda a, b, c: lift(self._beyond(a, b, c)))
             if answer is None:
-                return None
-            values.append(self._value(answer[0]))
+                return above
+            best = max(best, self._value(answer[0]))
             ends.append((answer[0], (a, b, answer[1])))
         order = count()
         edges: list[tuple[float, int, Exact, _End, _End]] = []
@@ -217,24 +230,26 @@ class Parametric:
         push(ends[0], ends[1])
         while edges:
             _, _, worth, left, right = heappop(edges)
-            if worth <= max(values):
+            if worth <= best + small:
+                left_open = max(left_open, worth)
                 continue
-            open_values = [worth, *(edge[2] for edge in edges), *values]
             (x0, y0), (x1, y1) = left[0], right[0]
             a, b = y0 - y1, x1 - x0
             if a <= 0 or b <= 0:
                 continue  # one end is as good as the other in both coordinates
-            most = max(open_values)
+            most = max([worth, *(edge[2] for edge in edges), best, left_open])
             answer = self._line(a, b, max_splits, lambda *_, m=most: lift(m))
             assert answer is not None
             point, least = answer
-            values.append(self._value(point))
+            best = max(best, self._value(point))
+            middle = (point, (a, b, least))
             if a * point[0] + b * point[1] < a * x0 + b * y0:
-                middle = (point, (a, b, least))
                 push(left, middle)
                 push(middle, right)
-        largest = max(values)
-        return largest if largest > above else None
+            elif least < a * x0 + b * y0:  # by a tolerance
+                corners = [_meet(end[1], middle[1]) for end in (left, right)]
+                left_open = max(left_open, *(self._value(corner) for corner in corners))
+        return max(best, left_open)
 
     def _value(self, point: Point) -> Exact:
         x, y = point
@@ -288,9 +303,9 @@ class Parametric:
         if tree is not None:
             self._offer(tree)
         least = -bound.as_fraction() * size
-        if result.limit is not Limit.NONE or (
-            tree is not None and question.objective(tree) < bound
-        ):
+        if a >= 0 and b >= 0 and max_splits == self._max_splits:
+            self.lines.append((a, b, least))
+        if result.limit is not Limit.NONE:
             self.limit = result.limit
             self._tighten(to_bound(a, b, least))
             raise _StopError
@@ -316,11 +331,10 @@ class Parametric:
         self.bound = min(self.bound, bound)
 
 
-_Line: TypeAlias = tuple[Fraction, Fraction, Fraction]
-_End: TypeAlias = tuple[Point, _Line]
+_End: TypeAlias = tuple[Point, Line]
 
 
-def _meet(first: _Line, second: _Line) -> Point:
+def _meet(first: Line, second: Line) -> Point:
     """Return the point where two lines ``a · x + b · y = c`` meet."""
     (a, b, c), (d, e, f) = first, second
     determinant = a * e - b * d

@@ -82,11 +82,32 @@ class Integer:
         assert self.bits is not None
         return sum(round(bit) << k for k, bit in enumerate(x[self.bits].tolist()))
 
-    def differs(self, value: int) -> Linear:
-        """Return the number of bits that differ from those of a value: 0 exactly there."""
+    def leading(self, x: Point) -> tuple[int, tuple[int, int]]:
+        """Return how many leading bits are known at a point, and the numbers that they leave."""
+        if self.bits is None:
+            return 0, (0, self.upper)
+        values = x[self.bits[::-1]]
+        is_open = np.abs(values - np.round(values)) > 1e-6
+        known = int(is_open.argmax()) if is_open.any() else len(values)
+        rest = len(values) - known
+        low = sum(round(bit) << (len(values) - 1 - k) for k, bit in enumerate(values[:known]))
+        return known, (min(low, self.upper), min(low + (1 << rest) - 1, self.upper))
+
+    def differs(self, value: int, leading: int | None = None) -> Linear:
+        """Return the number of bits that differ from those of a value: 0 exactly there.
+
+        Parameters
+        ----------
+        value
+            The value.
+        leading
+            Only so many of the leading bits count; all if None.
+        """
         assert self.bits is not None
-        ones = np.array([value >> k & 1 for k in range(len(self.bits))], dtype=np.float64)
-        return Linear(Fraction(int(ones.sum())), ((self.bits, 1.0 - 2.0 * ones, Fraction(1)),))
+        first = 0 if leading is None else len(self.bits) - leading
+        ones = np.array([value >> k & 1 for k in range(first, len(self.bits))], dtype=np.float64)
+        terms = ((self.bits[first:], 1.0 - 2.0 * ones, Fraction(1)),)
+        return Linear(Fraction(int(ones.sum())), terms)
 
 
 @dataclass

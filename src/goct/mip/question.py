@@ -22,6 +22,7 @@ from goct.mip.backends.base import (
     MipProgress,
     MipResult,
 )
+from goct.mip.embedding import embed
 from goct.mip.heuristic import Check, RoundingHeuristic
 from goct.mip.instances import Instances
 from goct.mip.model import Heuristic, Point
@@ -29,7 +30,7 @@ from goct.mip.side import ForbiddenTrees, SideConstraints
 from goct.mip.tree_model import TreeModel
 from goct.problem import Problem
 from goct.solution import Callback, Limit, Progress
-from goct.tree import Leaf, Split, Tree
+from goct.tree import Tree
 
 # SCIP compares objective values with a relative tolerance of 1e-9. That it lets rows be violated by
 # 1e-6 makes its bounds too large rather than too small: it may cost a proof, never correctness.
@@ -108,8 +109,8 @@ class Question(ABC):
             if Ability.SEPARATION in solver.abilities:
                 tree.model.separators.append(ForbiddenTrees(tree, self.is_allowed))
 
-    def heuristic(self, max_splits: int | None) -> Heuristic:
-        """Return what makes trees from the relaxation."""
+    def rounding(self, max_splits: int | None) -> Heuristic:
+        """Return what makes trees from the relaxation by rounding."""
         assert self.model is not None
         return RoundingHeuristic(self.model, self._check, max_splits)
 
@@ -119,16 +120,19 @@ class Question(ABC):
 
     def start_point(self) -> Point | None:
         """Return the start as a solution of the model; None if it is none."""
+        return None if self.start is None else self.point(self.start)
+
+    def point(self, tree: Tree) -> Point | None:
+        """Return a tree as a complete solution of the model; None if it is none."""
         assert self.model is not None
-        if self.start is None:
+        try:
+            return embed(tree, self.model, self.side.columns)
+        except ValueError:
             return None
-        position = {int(j): k for k, j in enumerate(self.side.columns)}
-        heap = self.start.heap()
-        features = {n: node.feature for n, node in heap.items() if isinstance(node, Split)}
-        labels = {n: node.label for n, node in heap.items() if isinstance(node, Leaf)}
-        if not position.keys() >= set(features.values()):
-            return None
-        return self.model.encode_heap({n: position[f] for n, f in features.items()}, labels)
+
+    @abstractmethod
+    def on(self, problem: Problem, start: Tree | None) -> Question:
+        """Return the same question about another problem, such as one with fewer features."""
 
     def is_allowed(self, features: Mapping[int, int], labels: Mapping[int, int]) -> bool:
         """Say whether a tree meets the constraints, given by its nodes under heap numbers."""
@@ -209,6 +213,12 @@ class LinearQuestion(Question):
         self.lattice = Lattice(metric.rewards(problem), split_penalty)
         # Integers where floats are exact; solvers do not accept objectives that are much larger.
         self.scale = max(1.0, self.lattice.most / _LARGEST_OBJECTIVE)
+
+    def on(self, problem: Problem, start: Tree | None) -> LinearQuestion:
+        """Return the same question about another problem."""
+        assert isinstance(self.metric, LinearMetric)
+        side = SideConstraints.read(self.side.constraints, problem)
+        return LinearQuestion(problem, self.metric, self.split_penalty, start, side)
 
     @property
     def split_cost(self) -> float:

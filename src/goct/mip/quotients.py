@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+import numpy as np
+
 from goct.exact import as_fraction
 from goct.metrics import (
     MCC,
@@ -21,7 +23,7 @@ from goct.metrics import (
     SmoothedDOR,
 )
 from goct.metrics.combination import LinearCombination, combine
-from goct.metrics.polynomial import Polynomial
+from goct.metrics.polynomial import Floats, Polynomial
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,20 @@ class Quotient:
     upper: Fraction
     is_root: bool = False
     sign: Polynomial | None = None
+
+    def most(self, tp: Floats, tn: Floats) -> Floats:
+        """Return the quotient, or hardly more, for many pairs; 0 where its root is negative."""
+        top, over = self.numerator.values(tp, tn)
+        bottom, under = self.denominator.values(tp, tn)
+        highest = float(self.upper)
+        least = np.maximum(bottom - under, 0.0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio = np.where(top >= 0, (top + over) / least, (top + over) / (bottom + under))
+        values = np.minimum(np.where(np.isnan(ratio), 0.0, ratio), highest)
+        if self.sign is None:
+            return values
+        sign, error = self.sign.values(tp, tn)
+        return np.where(sign + error < 0, 0.0, values)
 
     def __neg__(self) -> Quotient:
         return replace(self, numerator=-self.numerator, lower=-self.upper, upper=-self.lower)

@@ -14,12 +14,11 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from goct.export.paths import in_words, paths
-from goct.export.text import one_line
 from goct.files import atomic_write
 from goct.metrics import Confusion, get_metric
 from goct.model import Counts, Model, Part, Quantity, Weight, confusion_of
 from goct.report.colours import class_colours
-from goct.report.text import format_weight
+from goct.report.text import format_weight, one_line
 from goct.report.view import NodeView, TreeView, view_of, wrapped
 
 # Pixels: the pitch of columns, the size of boxes, and the space around the tree.

@@ -5,41 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import numpy as np
-from sklearn.tree import DecisionTreeClassifier
 
+from goct.cart import cart_tree
 from goct.constraints import Constraint
 from goct.metrics import Metric
 from goct.model import Rival, metric_on
 from goct.problem import Problem
-from goct.tree import Leaf, Node, Split, Tree
-
-
-def cart_tree(problem: Problem, max_depth: int, max_leaves: int) -> Tree:
-    """Grow a tree with scikit-learn's CART on the features of a problem.
-
-    Parameters
-    ----------
-    problem
-        The data.
-    max_depth, max_leaves
-        The largest size.
-    """
-    if max_leaves < 2 or max_depth < 1 or problem.X.shape[1] == 0:
-        label = int(problem.counts.sum(axis=0).argmax())
-        return Tree(Leaf(label), problem.classes, problem.feature_names)
-    rows, labels, weights = problem.instances()
-    grown = DecisionTreeClassifier(max_depth=max_depth, max_leaf_nodes=max_leaves, random_state=0)
-    grown.fit(problem.X[rows], labels, sample_weight=weights)
-    nodes = grown.tree_
-
-    def build(i: int) -> Node:
-        if nodes.children_left[i] < 0:
-            return Leaf(int(grown.classes_[nodes.value[i, 0].argmax()]))
-        feature = int(problem.kept[nodes.feature[i]])
-        left, right = int(nodes.children_left[i]), int(nodes.children_right[i])
-        return Split(feature, build(left), build(right))
-
-    return Tree(build(0), problem.classes, problem.feature_names)
 
 
 def compare_with_cart(

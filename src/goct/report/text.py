@@ -17,9 +17,14 @@ def format_weight(weight: int | Fraction) -> str:
     return str(int(weight)) if weight.denominator == 1 else f"{float(weight):.6g}"
 
 
+def one_line(text: str) -> str:
+    """Return a text without line breaks and control characters, as a terminal can show it."""
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
 def confusion_table(matrix: Sequence[Sequence[int | Fraction]], classes: Sequence[object]) -> str:
     """Draw a confusion matrix, true classes down and predicted classes across."""
-    names = [str(label) for label in classes]
+    names = [one_line(str(label)) for label in classes]
     cells = [[format_weight(entry) for entry in row] for row in matrix]
     first = max(map(len, ["true \\ predicted", *names]))
     widths = [
@@ -60,7 +65,7 @@ def summarise(solution: Solution) -> str:
     if (seconds := solution.stats.get("time")) is not None:
         facts.append(("time", f"{seconds:.2f} s"))
     width = max(len(name) for name, _ in facts) + 2
-    lines += [f"{name:<{width}}{fact}" for name, fact in facts]
+    lines += [f"{one_line(name):<{width}}{one_line(fact)}" for name, fact in facts]
     return "\n".join(lines)
 
 

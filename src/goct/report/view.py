@@ -6,8 +6,8 @@ import textwrap
 from dataclasses import dataclass
 from typing import Any
 
-from goct.export.text import one_line
 from goct.model import Model, Weight, node_counts
+from goct.report.text import one_line
 from goct.solution import Solution
 from goct.tree import Leaf, Node, Tree
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
 from goct._validation import check_count
-from goct.constraints import MetricConstraint, check_constraints
+from goct.constraints import Constraint, MetricConstraint, check_constraints
 from goct.exact import Exact, as_fraction
 from goct.metrics import Confusion, Metric, Shape, get_metric
+from goct.one_vs_rest import against_rest, name_the_rest
 from goct.problem import Problem
 from goct.search.hull import Edge, Point, lower_hull, normal
 from goct.search.oracle import FrontResult, LinearOracle, TreeTuple
@@ -141,8 +142,13 @@ class Frontier:
         Vertex or None
             None if no point meets the constraints.
         """
-        metric = get_metric(metric).oriented(self.problem)
+        metric = get_metric(metric)
         conditions = check_constraints(constraints, self.problem)
+        if self.problem.n_classes > 2:
+            _check_one_vs_rest(metric, conditions, self.problem)
+            metric = metric.oriented(against_rest(self.problem))
+        else:
+            metric = metric.oriented(self.problem)
         for condition in conditions:
             if not isinstance(condition, MetricConstraint) or not condition.is_monotone:
                 raise ValueError(
@@ -184,7 +190,8 @@ def frontier(
     Parameters
     ----------
     problem
-        The data, with two classes.
+        The data. If there are more than two classes, the positive one stands
+        against the rest.
     max_depth
         The largest number of splits between root and leaf.
     max_splits
@@ -208,10 +215,12 @@ def frontier(
     started = time.perf_counter()
     if not isinstance(problem, Problem):
         raise TypeError(f"problem must be a Problem, got {type(problem).__name__}")
-    if problem.n_classes != 2 or not problem.n_pos or not problem.n_neg:
+    if not problem.n_pos or not problem.n_neg:
         raise ValueError(
-            f"the frontier needs two classes that occur; the labels are {list(problem.classes)}"
+            "the frontier needs a positive class and others, and that both occur; the labels are "
+            f"{list(problem.classes)}, name the positive one with pos_label"
         )
+    two_classes = problem if problem.n_classes == 2 else against_rest(problem)
     if callback is not None and not callable(callback):
         raise TypeError(f"callback must be callable, got {callback!r}")
     size = Size(
@@ -219,16 +228,22 @@ def frontier(
         None if max_splits is None else check_count(max_splits, "max_splits"),
     )
     oracle = LinearOracle(problem.X, n_jobs=n_jobs, memory_limit=memory_limit)
-    search = _Enumeration(problem, size, oracle, Limits(time_limit), started, callback)
+    search = _Enumeration(two_classes, size, oracle, Limits(time_limit), started, callback)
     try:
         search.follow_hull()
         if pareto:
             search.look_inside()
     except KeyboardInterrupt:  # outside the oracle, which stops by itself
         search.limit = Limit.INTERRUPTED
+
+    def named(vertices: tuple[Vertex, ...]) -> tuple[Vertex, ...]:
+        if two_classes is problem:
+            return vertices
+        return tuple(replace(v, tree=name_the_rest(v.tree, problem)) for v in vertices)
+
     return Frontier(
-        vertices=search.vertices(search.hull),
-        pareto=search.vertices(sorted(search.hull + search.inside)) if pareto else None,
+        vertices=named(search.vertices(search.hull)),
+        pareto=named(search.vertices(sorted(search.hull + search.inside))) if pareto else None,
         is_complete=search.limit is Limit.NONE,
         limit=search.limit,
         max_depth=size.depth,
@@ -236,6 +251,17 @@ def frontier(
         problem=problem,
         stats={"oracle_calls": search.calls, "time": time.perf_counter() - started},
     )
+
+
+def _check_one_vs_rest(metric: Metric, conditions: Iterable[Constraint], problem: Problem) -> None:
+    """Refuse metrics of all classes: the frontier is about one class against the rest."""
+    metrics = [metric, *(c.metric for c in conditions if isinstance(c, MetricConstraint))]
+    for asked in metrics:
+        if not asked.is_binary:
+            raise ValueError(
+                f"{asked.name!r} is about all classes, while the frontier is about "
+                f"{problem.classes[problem.positive or 0]!r} against the rest"
+            )
 
 
 class _Enumeration:

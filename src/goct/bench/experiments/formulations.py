@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from goct.bench.experiments.base import Experiment, Plan
 from goct.bench.experiments.tools import (
+    ALONE,
     PENALTY,
     draw_gaps,
     draw_proven,
@@ -47,7 +48,7 @@ class Formulations(Experiment):
                 penalty=PENALTY,
                 split=split,
                 limit=plan.choose_limit(900.0),
-                options={"formulation": formulation, "injection": "none"},
+                options={"formulation": formulation, **ALONE},
             )
             for depth, split in product(depths, range(plan.choose(plan.splits, 1, 1)))
             for name, formulation in product(datasets, FORMULATIONS)

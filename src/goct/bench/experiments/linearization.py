@@ -10,6 +10,7 @@ from goct.bench.data import PAPER
 from goct.bench.experiments.base import Experiment, Plan
 from goct.bench.experiments.formulations import SMALL
 from goct.bench.experiments.tools import (
+    ALONE,
     PENALTY,
     group,
     limits_of,
@@ -49,7 +50,9 @@ class Linearization(Experiment):
             get_metric(m).name for m in plan.choose(plan.metrics, ("f1", "mcc"), ("f1", "mcc"))
         ]
         splits = range(plan.choose(plan.splits, 1, 1))
-        solvers: list[tuple[str, dict[str, Any]]] = [("mip", o) for o in VARIANTS.values()]
+        solvers: list[tuple[str, dict[str, Any]]] = [
+            ("mip", options | ALONE) for options in VARIANTS.values()
+        ]
         return [
             plan.spec(
                 name,

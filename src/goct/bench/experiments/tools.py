@@ -15,6 +15,9 @@ K = TypeVar("K")
 PENALTY = "0.01"
 """The penalty per split in the paper's studies of formulations and warm starts."""
 
+ALONE = {"injection": "none", "node_heuristic": "rounding"}
+"""Options of the MIP engine that leave everything to the models: no search, no warm start."""
+
 
 def group(runs: Iterable[Run], key: Callable[[Spec], K]) -> dict[K, list[Run]]:
     """Return the runs by a property of their specification, in the order of first sight."""

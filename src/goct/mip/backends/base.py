@@ -46,6 +46,9 @@ class Settings:
         The number of threads.
     max_rounds
         How often cuts are separated at each node but the root.
+    heuristic_every
+        The model's heuristic sees the relaxations of the first nodes, this many
+        of them, and of every so-manieth node after those.
     log
         Whether it prints its log.
     """
@@ -55,6 +58,7 @@ class Settings:
     seed: int | None = None
     threads: int = 1
     max_rounds: int = 1
+    heuristic_every: int = 10
     log: bool = False
 
 
@@ -87,7 +91,8 @@ class MipResult:
     is_infeasible
         Whether it proved that there is no solution.
     stats
-        Counts and times of the solver.
+        Counts and times of the solver; "start_accepted" says whether the
+        solver took the start for a solution, where it tells.
     """
 
     x: NDArray[np.float64] | None
@@ -151,7 +156,73 @@ class Backend(ABC):
         """
 
 
+class Proposer:
+    """Asks the heuristic of a model for solutions that improve on the best one, and counts.
+
+    Parameters
+    ----------
+    model
+        The model.
+    every
+        See :class:`Settings`.
+
+    Attributes
+    ----------
+    calls
+        How often the heuristic was asked.
+    injected, rejected
+        How many of its solutions the solver accepted and did not accept.
+    """
+
+    def __init__(self, model: MipModel, every: int) -> None:
+        self.model = model
+        self.every = every
+        self.calls = 0
+        self.injected = 0
+        self.rejected = 0
+        self._nodes = 0
+
+    def is_due(self) -> bool:
+        """Say whether the heuristic should see the relaxation of the next node."""
+        self._nodes += 1
+        return self._nodes <= self.every or self._nodes % self.every == 0
+
+    def propose(
+        self, points: list[NDArray[np.float64]], incumbent: NDArray[np.float64] | None
+    ) -> NDArray[np.float64] | None:
+        """Return the best solution near some points that is better than the incumbent, or None."""
+        heuristic, objective = self.model.heuristic, self.model.objective
+        if heuristic is None:
+            return None
+        best, least = None, -np.inf
+        if incumbent is not None:
+            worth = float(objective @ incumbent)
+            least = worth + IMPROVEMENT * max(1.0, abs(worth))
+        for point in points:
+            self.calls += 1
+            x = heuristic.propose(point, incumbent if best is None else best)
+            if x is not None and float(objective @ x) > least:
+                best, least = x, float(objective @ x)
+        return best
+
+    def count(self, *, accepted: bool) -> None:
+        """Count a solution that was offered to the solver."""
+        self.injected += accepted
+        self.rejected += not accepted
+
+    @property
+    def stats(self) -> dict[str, int]:
+        """The counts."""
+        return {
+            "heuristic_calls": self.calls,
+            "heuristic_injected": self.injected,
+            "heuristic_rejected": self.rejected,
+        }
+
+
 FEASIBILITY_TOLERANCE = 1e-6
+IMPROVEMENT = 1e-9
+"""Solutions must be better than the best one by this much, relative to it."""
 
 
 def check_start(model: MipModel, start: NDArray[np.float64]) -> None:
@@ -161,3 +232,12 @@ def check_start(model: MipModel, start: NDArray[np.float64]) -> None:
     for separator in model.separators:
         if separator.is_lazy and not separator.allows(start):
             raise BackendError(f"the start solution violates a {separator.name} cut")
+
+
+def is_feasible(model: MipModel, x: NDArray[np.float64]) -> bool:
+    """Say whether a point is a solution of the model, rows that are found on demand included."""
+    try:
+        check_start(model, x)
+    except BackendError:
+        return False
+    return True

@@ -15,6 +15,7 @@ from goct.mip.backends.base import (
     MipCallback,
     MipProgress,
     MipResult,
+    Proposer,
     Settings,
     check_start,
 )
@@ -23,7 +24,6 @@ from goct.solution import Limit
 
 _SECONDS_BETWEEN_LOOKS = 0.1
 _TOO_LARGE = 10010  # GRB.Error.SIZE_LIMIT_EXCEEDED
-_HEURISTIC_EVERY = 10  # nodes, after the first ones
 
 
 class Gurobi(Backend):
@@ -121,9 +121,9 @@ def _run(
     if start is not None:
         check_start(model, start)
         x.Start = start
-    watcher = _Watcher(gp, model, variables, settings.max_rounds, callback)
+    watcher = _Watcher(gp, model, variables, settings, start, callback)
     gurobi.optimize(watcher)
-    if watcher.error is not None:
+    if watcher.error is not None and not isinstance(watcher.error, KeyboardInterrupt):
         raise watcher.error
 
     limits = {
@@ -150,6 +150,8 @@ def _run(
             "lp_iterations": int(gurobi.IterCount),
             "build_time": build_time,
             "solve_time": time.perf_counter() - started - build_time,
+            "start_accepted": watcher.start_accepted,
+            **watcher.proposer.stats,
             **{f"{name}_cuts": count for name, count in watcher.counts.items()},
         },
     )
@@ -175,21 +177,25 @@ class _Watcher:
         gp: Any,
         model: MipModel,
         variables: list[Any],
-        max_rounds: int,
+        settings: Settings,
+        start: NDArray[np.float64] | None,
         callback: MipCallback | None,
     ) -> None:
         self.gp = gp
         self.model = model
         self.variables = variables
-        self.max_rounds = max_rounds
+        self.max_rounds = settings.max_rounds
         self.callback = callback
+        self.proposer = Proposer(model, settings.heuristic_every)
+        self.start_accepted: bool | None = None if start is None else False
+        self._start_value = np.inf if start is None else float(model.objective @ start)
         self.error: BaseException | None = None
         self.counts = {separator.name: 0 for separator in model.separators}
         self._candidates: list[NDArray[np.float64]] = []
-        self._best: NDArray[np.float64] | None = None
-        self._best_value = -np.inf
+        self._best = start
+        self._best_value = -np.inf if start is None else self._start_value
         self._last = -np.inf
-        self._node, self._rounds, self._calls = -1.0, 0, 0
+        self._node, self._rounds = -1.0, 0
 
     def __call__(self, gurobi: Any, where: int) -> None:
         codes = self.gp.GRB.Callback
@@ -214,16 +220,19 @@ class _Watcher:
                 if rows is not None:
                     is_fine = False
                     self._add(rows, gurobi.cbLazy, separator.name)
+        value = float(self.model.objective @ x)
         if not is_fine:
             self._candidates.append(x)
-        elif (value := float(self.model.objective @ x)) > self._best_value:
+        elif value > self._best_value:
             self._best, self._best_value = x, value
+        if self.start_accepted is False and is_fine:
+            # Gurobi looks at the start first; nothing else can be as good without it.
+            self.start_accepted = value >= self._start_value - 1e-6 * max(1.0, abs(value))
 
     def _at_node(self, gurobi: Any) -> None:
         node = gurobi.cbGet(self.gp.GRB.Callback.MIPNODE_NODCNT)
         self._rounds = self._rounds + 1 if node == self._node else 1
         self._node = node
-        self._calls += 1
         x = np.array(gurobi.cbGetNodeRel(self.variables))
         if node == 0 or self._rounds <= self.max_rounds:
             for separator in self.model.separators:
@@ -234,17 +243,14 @@ class _Watcher:
         self._propose(gurobi, x)
 
     def _propose(self, gurobi: Any, x: NDArray[np.float64]) -> None:
-        if self.model.heuristic is None:
-            return
         points, self._candidates = self._candidates, []
-        if self._calls <= _HEURISTIC_EVERY or self._calls % _HEURISTIC_EVERY == 0:
+        if self.proposer.is_due():
             points.append(x)
-        solutions = [self.model.heuristic.propose(point) for point in points]
-        found = [solution for solution in solutions if solution is not None]
-        if found:
-            best = max(found, key=lambda solution: float(self.model.objective @ solution))
+        best = self.proposer.propose(points, self._best)
+        if best is not None:
             gurobi.cbSetSolution(self.variables, best.tolist())
-            gurobi.cbUseSolution()
+            value = float(gurobi.cbUseSolution())
+            self.proposer.count(accepted=abs(value) < self.gp.GRB.INFINITY)
 
     def _add(self, rows: Rows, add: Any, name: str) -> None:
         GRB = self.gp.GRB

@@ -23,10 +23,11 @@ from goct.mip.backends.base import (
     MipCallback,
     MipProgress,
     MipResult,
+    Proposer,
     Settings,
     check_start,
 )
-from goct.mip.model import Heuristic, MipModel, Rows, Separator
+from goct.mip.model import MipModel, Rows, Separator
 from goct.solution import Limit
 
 _LIMITS = {
@@ -42,7 +43,6 @@ _SECONDS_BETWEEN_LOOKS = 0.1
 _GRACE = 0.1  # seconds
 _BETWEEN_LOOKS = 4096  # variables
 _EVENTS = (EVENT.BESTSOLFOUND, EVENT.NODESOLVED, EVENT.LPSOLVED)
-_HEURISTIC_EVERY = 10  # nodes, after the first ones
 _MOST_CANDIDATES = 10
 
 # SCIP assumes that it sees all rows. Where some come later, each of these lets it remove solutions
@@ -101,19 +101,19 @@ class Scip(Backend):
         if limits.nodes is not None:
             scip.setParam("limits/totalnodes", min(limits.nodes, 2**62))
         errors: list[BaseException] = []
+        watcher = _Watcher(variables, start)
         handler = None
         if model.separators:
-            handler = _Separation(variables, model.separators, settings.max_rounds, errors)
+            handler = _Separation(variables, model.separators, settings.max_rounds, watcher, errors)
             _include_separation(scip, handler)
+        scip.includeEventhdlr(watcher, "goct_watcher", "remembers solution and bound")
+        proposer = Proposer(model, settings.heuristic_every)
         if model.heuristic is not None:
-            finder = _TreeFinder(variables, model.heuristic, handler, errors)
-            _include_heuristic(scip, finder)
+            _include_heuristic(scip, _TreeFinder(variables, proposer, handler, watcher, errors))
+        scip.setParam("misc/catchctrlc", False)  # Python does, below
         if start is not None:
             check_start(model, start)
             _add_start(scip, variables, start)
-        watcher = _Watcher(variables)
-        scip.includeEventhdlr(watcher, "goct_watcher", "remembers solution and bound")
-        scip.setParam("misc/catchctrlc", False)  # Python does, below
         build_time = time.perf_counter() - started
         if limits.time is not None:
             scip.setParam("limits/time", max(limits.time - build_time, 1e-3))
@@ -123,7 +123,11 @@ class Scip(Backend):
             None if limits.time is None else limits.time - build_time,
             None if callback is None else lambda: callback(watcher.seen),
         )
-        stats = {"build_time": build_time, "solve_time": time.perf_counter() - started - build_time}
+        stats: dict[str, Any] = {
+            "build_time": build_time,
+            "solve_time": time.perf_counter() - started - build_time,
+        }
+        stats |= {"start_accepted": watcher.start_accepted, **proposer.stats}
         if handler is not None:
             stats |= {f"{name}_cuts": count for name, count in handler.counts.items()}
             stats["separation_time"] = handler.time
@@ -264,11 +268,14 @@ def _bound(scip: pyscipopt.Model) -> float:
 class _Watcher(pyscipopt.Eventhdlr):
     """Remembers the best solution and the bound, for those who cannot wait for SCIP."""
 
-    def __init__(self, variables: list[Any]) -> None:
+    def __init__(self, variables: list[Any], start: NDArray[np.float64] | None) -> None:
         self.variables = variables
-        self.seen = MipProgress(None, np.inf, 0)
+        self.start_accepted: bool | None = None if start is None else False
+        self.seen = MipProgress(start, np.inf, 0)
 
     def eventinit(self) -> None:
+        if self.start_accepted is not None:  # SCIP has looked at the start by now
+            self.start_accepted = self.model.getNSols() > 0
         for event in _EVENTS:
             self.model.catchEvent(event, self)
 
@@ -277,9 +284,11 @@ class _Watcher(pyscipopt.Eventhdlr):
             self.model.dropEvent(event, self)
 
     def eventexec(self, event: Any) -> None:
-        x = self.seen.x
-        if event.getType() == EVENT.BESTSOLFOUND:
-            x = _best(self.model, self.variables)
+        is_better = event.getType() == EVENT.BESTSOLFOUND
+        self.look(_best(self.model, self.variables) if is_better else self.seen.x)
+
+    def look(self, x: NDArray[np.float64] | None) -> None:
+        """Remember a solution and the present bound."""
         self.seen = MipProgress(x, _bound(self.model), self.model.getNTotalNodes())
 
 
@@ -341,9 +350,11 @@ class _Separation(pyscipopt.Conshdlr):
         variables: list[Any],
         separators: list[Separator],
         max_rounds: int,
+        watcher: _Watcher,
         errors: list[BaseException],
     ) -> None:
         self.variables = variables
+        self.watcher = watcher
         self.separators = separators
         self.lazy = [separator for separator in separators if separator.is_lazy]
         self.max_rounds = max_rounds
@@ -404,6 +415,7 @@ class _Separation(pyscipopt.Conshdlr):
         self._node = node
         if node != 1 and self._rounds > self.max_rounds:
             return {"result": SCIP_RESULT.DIDNOTRUN}
+        self.watcher.look(self.watcher.seen.x)  # the rounds at the root can take long
         return self._separate(self.separators, is_integral=False)
 
     @_guarded(SCIP_RESULT.INFEASIBLE)
@@ -466,15 +478,16 @@ class _TreeFinder(pyscipopt.Heur):
     def __init__(
         self,
         variables: list[Any],
-        heuristic: Heuristic,
+        proposer: Proposer,
         handler: _Separation | None,
+        watcher: _Watcher,
         errors: list[BaseException],
     ) -> None:
         self.variables = variables
-        self.heuristic = heuristic
+        self.proposer = proposer
         self.handler = handler
+        self.watcher = watcher
         self.errors = errors
-        self._calls = 0
         self._transformed: list[Any] | None = None
 
     @_guarded(SCIP_RESULT.DIDNOTRUN)
@@ -482,19 +495,18 @@ class _TreeFinder(pyscipopt.Heur):
         points: list[NDArray[np.float64]] = []
         if self.handler is not None:
             points, self.handler.candidates = self.handler.candidates, []
-        self._calls += 1
-        if self._calls <= _HEURISTIC_EVERY or self._calls % _HEURISTIC_EVERY == 0:
+        if self.proposer.is_due():
             points = [*points, _values(self.model, self.variables, None)]
         if not points:
             return {"result": SCIP_RESULT.DIDNOTRUN}
-        found = False
-        for point in points:
-            x = self.heuristic.propose(point)
-            if x is not None and self._is_open(x):
-                solution = self.model.createSol(self)
-                _set_values(self.model, solution, self.variables, x)
-                found |= bool(self.model.trySol(solution, printreason=False, completely=False))
-        return {"result": SCIP_RESULT.FOUNDSOL if found else SCIP_RESULT.DIDNOTFIND}
+        x = self.proposer.propose(points, self.watcher.seen.x)
+        if x is None or not self._is_open(x):
+            return {"result": SCIP_RESULT.DIDNOTFIND}
+        solution = self.model.createSol(self)
+        _set_values(self.model, solution, self.variables, x)
+        accepted = bool(self.model.trySol(solution, printreason=False, completely=False))
+        self.proposer.count(accepted=accepted)
+        return {"result": SCIP_RESULT.FOUNDSOL if accepted else SCIP_RESULT.DIDNOTFIND}
 
     def _is_open(self, x: NDArray[np.float64]) -> bool:
         """Say whether a solution agrees with what SCIP has fixed; values of the rest can be set."""

@@ -1,0 +1,109 @@
+"""CART and random forests of scikit-learn on the data of a problem."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.tree import DecisionTreeClassifier
+
+from goct.problem import Problem
+from goct.tree import Leaf, Node, Split, Tree
+
+_N_TREES = 100
+_TREES_AT_ONCE = 10
+
+
+def cart_tree(
+    problem: Problem,
+    max_depth: int,
+    max_leaves: int | None = None,
+    *,
+    gains: NDArray[Any] | None = None,
+    columns: NDArray[np.intp] | None = None,
+    random_state: int = 0,
+) -> Tree:
+    """Grow a tree with scikit-learn's CART on the features of a problem.
+
+    Parameters
+    ----------
+    problem
+        The data.
+    max_depth, max_leaves
+        The largest size; any number of leaves if None.
+    gains
+        What each class is worth in each row, which CART takes for the weight
+        of samples of that class; the class counts by default.
+    columns
+        The original columns that may be used; all that matter by default.
+    random_state
+        Decides between splits that are equally good.
+    """
+    gains = problem.counts if gains is None else gains
+    columns = problem.kept if columns is None else columns
+    too_small = max_depth < 1 or (max_leaves is not None and max_leaves < 2)
+    if too_small or len(columns) == 0 or not (gains > 0).any():
+        label = int(gains.sum(axis=0).argmax())
+        return Tree(Leaf(label), problem.classes, problem.feature_names)
+    grown = DecisionTreeClassifier(
+        max_depth=max_depth, max_leaf_nodes=max_leaves, random_state=random_state
+    )
+    X, labels, weights = _samples(problem, gains, columns)
+    grown.fit(X, labels, sample_weight=weights)
+    nodes = grown.tree_
+
+    def build(i: int) -> Node:
+        if nodes.children_left[i] < 0:
+            return Leaf(int(grown.classes_[nodes.value[i, 0].argmax()]))
+        left, right = int(nodes.children_left[i]), int(nodes.children_right[i])
+        return Split(int(columns[nodes.feature[i]]), build(left), build(right))
+
+    return Tree(build(0), problem.classes, problem.feature_names)
+
+
+def rank_features(
+    problem: Problem,
+    gains: NDArray[Any],
+    columns: NDArray[np.intp],
+    *,
+    random_state: int = 0,
+    seconds: float | None = None,
+) -> list[int]:
+    """Return columns in the order of their importance in a random forest, the largest first.
+
+    Parameters
+    ----------
+    problem
+        The data.
+    gains
+        What each class is worth in each row: the weights of samples.
+    columns
+        The original columns to rank.
+    random_state
+        The seed of the forest.
+    seconds
+        Fewer than 100 trees are grown, but at least ten, if they would take longer.
+    """
+    started = time.perf_counter()
+    forest = RandomForestClassifier(random_state=random_state, warm_start=True)
+    X, labels, weights = _samples(problem, gains, columns)
+    if len(labels) == 0:
+        return [int(j) for j in columns]
+    for n_trees in range(_TREES_AT_ONCE, _N_TREES + 1, _TREES_AT_ONCE):
+        forest.set_params(n_estimators=n_trees).fit(X, labels, sample_weight=weights)
+        if seconds is not None and time.perf_counter() - started > seconds:
+            break
+    order = np.argsort(-forest.feature_importances_, kind="stable")
+    return [int(columns[k]) for k in order]
+
+
+def _samples(
+    problem: Problem, gains: NDArray[Any], columns: NDArray[np.intp]
+) -> tuple[NDArray[np.uint8], NDArray[np.intp], NDArray[np.float64]]:
+    """Return features, labels and weights of the pairs of row and class with a gain."""
+    rows, labels = np.nonzero(gains > 0)
+    X = np.stack([problem.column(int(j)) for j in columns], axis=1)
+    return X[rows], labels, gains[rows, labels].astype(np.float64)
