@@ -15,7 +15,8 @@ from pathlib import Path
 from threading import Lock
 
 from goct.bench.spec import Outcome, Spec, Status
-from goct.bench.task import LOADING, hard_limit
+from goct.bench.task import CHANGED, LOADING, hard_limit
+from goct.bench.version import source_version
 
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 _NO_MEMORY = ("MemoryError", "bad_alloc", "out of memory", "Out of memory", "Cannot allocate")
@@ -38,11 +39,19 @@ class Runner:
         ------
         InterruptedError
             If :meth:`stop` was called meanwhile.
+        ValueError
+            If the sources of goct have changed since this process began.
         """
         with tempfile.TemporaryDirectory(prefix="goct-bench-") as folder:
             result, errors = Path(folder, "result"), Path(folder, "errors")
             file = None if path is None else str(path.resolve())
-            text = json.dumps({"spec": spec.to_json(), "path": file, "parent": os.getpid()})
+            request = {
+                "spec": spec.to_json(),
+                "path": file,
+                "parent": os.getpid(),
+                "version": source_version(),
+            }
+            text = json.dumps(request)
             Path(folder, "request").write_text(text, encoding="utf-8")
             started = time.perf_counter()
             with errors.open("wb") as stream:
@@ -57,6 +66,11 @@ class Runner:
             seconds = time.perf_counter() - started
             if is_stopped:
                 raise InterruptedError("the campaign was stopped")
+            if code == CHANGED:
+                raise ValueError(
+                    "the sources of goct have changed since the campaign began; give the command "
+                    "again to go on with the new ones"
+                )
             if code == 0 and result.exists():
                 return Outcome.from_json(result.read_text(encoding="utf-8"))
             tail = errors.read_text(encoding="utf-8", errors="replace").strip()[-_TAIL:]

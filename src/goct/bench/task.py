@@ -27,6 +27,7 @@ from goct.bench.data import Features, Labels, Split, make_synthetic, read_datase
 from goct.bench.peers import Question, Unsupported, get_solver
 from goct.bench.peers.base import Predict
 from goct.bench.spec import Outcome, Spec, Status
+from goct.bench.version import source_version
 from goct.metrics import Confusion, get_metric
 
 GRACE = 0.25, 10.0
@@ -37,6 +38,10 @@ _TOLERANCE = 1e-6
 
 LOADING = 120.0
 """Seconds in which packages and data must be loaded."""
+
+
+CHANGED = 75
+"""The exit code of a process that found other sources than those that the campaign began with."""
 
 
 def hard_limit(spec: Spec) -> float:
@@ -174,6 +179,8 @@ def main() -> None:
     data = json.loads((folder / "request").read_text(encoding="utf-8"))
     spec = Spec.from_json(data["spec"])
     confine(spec, data["parent"])
+    if data["version"] != source_version():
+        sys.exit(CHANGED)
     try:
         path = None if data["path"] is None else Path(data["path"])
         outcome = execute(spec, path, (folder / "ready").touch)
