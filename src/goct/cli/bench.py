@@ -150,6 +150,7 @@ def run(
     if not specs:
         raise UsageError(f"none of the datasets is in {place}")
     about: dict[str, Any] = {"commands": [_command()], "commit": commit(), **machine()}
+    about["load"] = f"{os.getloadavg()[0]:.1f} when the command was given"
     previous = signal.signal(signal.SIGTERM, _interrupt)
     with Results(results, create=True) as file:
         try:
