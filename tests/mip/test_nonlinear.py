@@ -459,3 +459,35 @@ def test_bounds_are_exact_only_if_no_value_lies_between(monkeypatch) -> None:
     solution = solve(problem, "f1", 1, engine="mip")
     assert solution.status is Status.FEASIBLE
     assert float(solution.bound) == pytest.approx(0.9, abs=1e-5)
+
+
+def weighted(seed: int, share: float, largest: int) -> Problem:
+    """A problem whose samples stand for many."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(8, 40))
+    X = rng.integers(0, 2, (n, int(rng.integers(2, 5))))
+    y = (rng.random(n) < share).astype(int)
+    y[:2] = [0, 1]
+    return Problem.from_arrays(X, y, sample_weight=rng.integers(1, largest, n))
+
+
+@pytest.mark.parametrize("seed", [0, 3, 4])
+def test_large_odds_are_told_apart(seed) -> None:
+    """Odds of millions are close to infinity, but not all the same."""
+    problem = weighted(seed, 0.85, 2000)
+    solution = solve(problem, "dor_smoothed", 2, engine="mip")
+    expected = solve(problem, "dor_smoothed", 2, engine="search")
+    assert solution.objective == expected.objective
+    assert solution.bound >= expected.objective
+
+
+@pytest.mark.parametrize("seed", [0, 100154])
+@pytest.mark.parametrize("metric", [MCC(), 0.5 * F1() + 0.5 * GMean()], ids=lambda m: m.name)
+def test_trees_are_solutions_of_models_with_products(metric, seed) -> None:
+    problem = weighted(seed, 0.5, 50)
+    solution = solve(
+        problem, metric, 1, split_penalty=0.01, engine="mip", linearization="none", time_limit=60
+    )
+    assert solution.status is Status.OPTIMAL
+    assert solution.stats["heuristic_calls"] > 0
+    assert solution.stats["heuristic_rejected"] == 0

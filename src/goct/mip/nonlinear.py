@@ -96,7 +96,8 @@ class NonlinearQuestion(Question):
 
     A single quotient without a penalty is maximised in whatever form keeps the
     order of trees and the numbers small: a root as its square, an odds ratio o
-    as ``o / (1 + o)``. The bound is translated back.
+    up to u as ``o / (c + o)`` with ``c = √u``, so that neither small nor large
+    odds come too close to each other. The bound is translated back.
 
     Parameters
     ----------
@@ -150,12 +151,14 @@ class NonlinearQuestion(Question):
         )
         self._quotients = list(self.parts.quotients)
         self._is_odds = False
+        self._middle = Fraction(1)
         if self.is_alone:
             quotient = self._quotients[0][1]
             is_large = quotient.upper > _LARGE_ODDS and quotient.lower == 0
             self._is_odds = is_large and linearization != "paper"
             if self._is_odds:
-                self._quotients = [(Fraction(1), _odds(quotient))]
+                self._middle = Fraction(isqrt(int(quotient.upper)))
+                self._quotients = [(Fraction(1), _odds(quotient, self._middle))]
             elif quotient.is_root:
                 self._quotients = [(Fraction(1), quotient)]
         self._lattice = (
@@ -465,7 +468,8 @@ class NonlinearQuestion(Question):
             return Exact(padded + offset)
         weight, quotient = self.parts.quotients[0]
         if self._is_odds:
-            return Exact(weight * (padded / (1 - padded) if padded < 1 else quotient.upper))
+            odds = self._middle * padded / (1 - padded) if padded < 1 else quotient.upper
+            return Exact(weight * min(odds, quotient.upper))
         if quotient.is_root and self.stated and self.stated[0].t is None:
             return Exact.sqrt(max(padded, Fraction(0))) * weight
         return Exact(padded * (weight if quotient.is_root else 1))
@@ -642,10 +646,10 @@ def _value(quotient: Quotient, tp: int, tn: int) -> Fraction:
     return quotient.upper if top > 0 else Fraction(0)
 
 
-def _odds(quotient: Quotient) -> Quotient:
-    """Return o / (1 + o) for an odds ratio o, which grows with it."""
-    upper = quotient.upper / (1 + quotient.upper)
-    bottom = quotient.numerator + quotient.denominator
+def _odds(quotient: Quotient, middle: Fraction) -> Quotient:
+    """Return ``o / (middle + o)`` for an odds ratio o, which grows with it."""
+    upper = quotient.upper / (middle + quotient.upper)
+    bottom = quotient.numerator + quotient.denominator * middle
     return Quotient(quotient.numerator, bottom, Fraction(0), upper)
 
 

@@ -504,7 +504,10 @@ class _TreeFinder(pyscipopt.Heur):
             return {"result": SCIP_RESULT.DIDNOTFIND}
         solution = self.model.createSol(self)
         _set_values(self.model, solution, self.variables, x)
-        accepted = bool(self.model.trySol(solution, printreason=False, completely=False))
+        # SCIP's own variables for products have no value yet; `_is_open` has checked the others.
+        accepted = bool(
+            self.model.trySol(solution, printreason=False, completely=False, checkbounds=False)
+        )
         self.proposer.count(accepted=accepted)
         return {"result": SCIP_RESULT.FOUNDSOL if accepted else SCIP_RESULT.DIDNOTFIND}
 
