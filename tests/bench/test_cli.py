@@ -113,3 +113,10 @@ def test_an_interrupted_campaign_says_how_to_go_on(
     assert process.returncode == 3
     assert "goes on where it was" in rest
     assert "1 to do" in run("status", results).output
+
+
+def test_no_dataset_is_there(data: Path, tmp_path: Path) -> None:
+    arguments = ("--data", data, "--datasets", "gone", "--results", tmp_path / "r.sqlite")
+    result = run("run", "streed", *arguments)
+    assert result.exit_code == 2
+    assert "none of the datasets is in" in result.output

@@ -10,7 +10,7 @@ import pytest
 
 from goct.bench.campaign import run_campaign
 from goct.bench.data import Folder
-from goct.bench.executors import DaskExecutor
+from goct.bench.executors import DaskExecutor, run_remotely
 from goct.bench.progress import Display
 from goct.bench.results import Results
 from goct.bench.spec import Status
@@ -50,6 +50,11 @@ def test_a_killed_worker_loses_nothing(folder: Folder, tmp_path: Path) -> None:
     assert tally.is_complete
     assert {run.outcome.status for run in campaign.runs if run.outcome} == {Status.OK}
     assert set(log.read_text().split()) == {str(seed) for seed in range(6)}
+
+
+def test_workers_must_have_the_same_code(folder: Folder) -> None:
+    with pytest.raises(ValueError, match=r"a worker has goct .* instead of another"):
+        run_remotely(specs(folder, 1)[0].to_json(), None, "another")
 
 
 def test_no_scheduler() -> None:

@@ -80,6 +80,12 @@ def test_stop_kills_what_runs(folder: Folder) -> None:
         runner.run(spec("Honest"), folder.file("first"))
 
 
+def test_changed_sources_are_noticed(folder: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("goct.bench.runner.source_version", lambda: "before")
+    with pytest.raises(ValueError, match="the sources of goct have changed"):
+        run(folder, "Honest")
+
+
 def test_synthetic_data_needs_no_file() -> None:
     question = Spec(dataset="synthetic-100x6", digest="", solver="search", depth=1)
     assert Runner().run(question, None).is_proven

@@ -13,7 +13,7 @@ from typing import Any
 
 from goct.bench.runner import Runner
 from goct.bench.spec import Outcome, Spec
-from goct.bench.version import cpu_model
+from goct.bench.version import cpu_model, source_version
 
 
 @dataclass(frozen=True)
@@ -143,7 +143,9 @@ class DaskExecutor(Executor):
             for job in jobs:
                 data = None if job.path is None else contents[job.path]
                 spec = job.spec.to_json()
-                future = self.client.submit(run_remotely, spec, data, pure=False, retries=2)
+                future = self.client.submit(
+                    run_remotely, spec, data, source_version(), pure=False, retries=2
+                )
                 futures[future] = job
             for future in completed(list(futures)):
                 try:
@@ -162,8 +164,16 @@ class DaskExecutor(Executor):
                 self._cluster.close()
 
 
-def run_remotely(spec: str, data: bytes | None) -> tuple[str, str]:
-    """Do a job on a worker, and return the outcome and the processor."""
+def run_remotely(spec: str, data: bytes | None, version: str) -> tuple[str, str]:
+    """Do a job on a worker, and return the outcome and the processor.
+
+    Raises
+    ------
+    ValueError
+        If the worker has other sources of goct.
+    """
+    if source_version() != version:
+        raise ValueError(f"a worker has goct {source_version()} instead of {version}")
     with tempfile.TemporaryDirectory(prefix="goct-bench-") as folder:
         path = None
         if data is not None:

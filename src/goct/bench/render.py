@@ -161,8 +161,9 @@ def write_index(folder: Path, pages: Sequence[tuple[str, str, Campaign]]) -> Pat
     table = Table("index", "", ["experiment", "what it is about", "runs", "date"], rows)
     text = (
         "# Recorded results\n\n"
-        "Every number on these pages was measured by the command at the foot of its page, and "
-        "computed from the predictions of the trees.\n\n"
+        "Every number on these pages was measured by the command at the foot of its page and "
+        "computed from the predictions of the trees, but for those that are marked as the "
+        "paper's.\n\n"
         f"{table.to_markdown()}\n"
     )
     page = folder / "index.md"

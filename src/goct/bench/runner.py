@@ -15,10 +15,12 @@ from pathlib import Path
 from threading import Lock
 
 from goct.bench.spec import Outcome, Spec, Status
-from goct.bench.task import hard_limit
+from goct.bench.task import CHANGED, LOADING, hard_limit
+from goct.bench.version import source_version
 
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 _NO_MEMORY = ("MemoryError", "bad_alloc", "out of memory", "Out of memory", "Cannot allocate")
+_PAUSE = 0.1  # seconds between looks at whether a solver has started
 _TAIL = 400  # characters of the error stream that are kept
 
 
@@ -37,19 +39,25 @@ class Runner:
         ------
         InterruptedError
             If :meth:`stop` was called meanwhile.
+        ValueError
+            If the sources of goct have changed since this process began.
         """
         with tempfile.TemporaryDirectory(prefix="goct-bench-") as folder:
-            request, result, errors = (Path(folder, n) for n in ("request", "result", "errors"))
+            result, errors = Path(folder, "result"), Path(folder, "errors")
             file = None if path is None else str(path.resolve())
-            text = json.dumps({"spec": spec.to_json(), "path": file, "parent": os.getpid()})
-            request.write_text(text, encoding="utf-8")
+            request = {
+                "spec": spec.to_json(),
+                "path": file,
+                "parent": os.getpid(),
+                "version": source_version(),
+            }
+            text = json.dumps(request)
+            Path(folder, "request").write_text(text, encoding="utf-8")
             started = time.perf_counter()
             with errors.open("wb") as stream:
-                process = self._start(request, result, stream.fileno(), folder)
+                process = self._start(stream.fileno(), folder)
             try:
-                code: int | None = process.wait(timeout=hard_limit(spec))
-            except subprocess.TimeoutExpired:
-                code = None
+                code = _wait(process, Path(folder, "ready"), hard_limit(spec))
             finally:
                 kill(process)
                 with self._lock:
@@ -58,6 +66,11 @@ class Runner:
             seconds = time.perf_counter() - started
             if is_stopped:
                 raise InterruptedError("the campaign was stopped")
+            if code == CHANGED:
+                raise ValueError(
+                    "the sources of goct have changed since the campaign began; give the command "
+                    "again to go on with the new ones"
+                )
             if code == 0 and result.exists():
                 return Outcome.from_json(result.read_text(encoding="utf-8"))
             tail = errors.read_text(encoding="utf-8", errors="replace").strip()[-_TAIL:]
@@ -71,14 +84,12 @@ class Runner:
         for process in running:
             kill(process)
 
-    def _start(
-        self, request: Path, result: Path, errors: int, folder: str
-    ) -> subprocess.Popen[bytes]:
+    def _start(self, errors: int, folder: str) -> subprocess.Popen[bytes]:
         with self._lock:
             if self._is_stopped:
                 raise InterruptedError("the campaign was stopped")
             process = subprocess.Popen(
-                [sys.executable, "-m", "goct.bench.task", str(request), str(result)],
+                [sys.executable, "-m", "goct.bench.task", folder],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=errors,
@@ -88,6 +99,22 @@ class Runner:
             )
             self._running.add(process)
         return process
+
+
+def _wait(process: subprocess.Popen[bytes], ready: Path, limit: float) -> int | None:
+    """Wait for the end of a run, and return its exit code; None if it is too late.
+
+    The limit counts from the moment at which the solver starts.
+    """
+    deadline = time.monotonic() + LOADING
+    is_ready = False
+    while (left := deadline - time.monotonic()) > 0:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            return process.wait(timeout=left if is_ready else min(left, _PAUSE))
+        if not is_ready and ready.exists():
+            is_ready = True
+            deadline = time.monotonic() + limit
+    return None
 
 
 def kill(process: subprocess.Popen[bytes]) -> None:

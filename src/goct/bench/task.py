@@ -1,7 +1,9 @@
-"""One run, in a process of its own: ``python -m goct.bench.task REQUEST RESULT``.
+"""One run, in a process of its own: ``python -m goct.bench.task FOLDER``.
 
-REQUEST is a JSON file with the specification and the file of the dataset; the
-outcome goes to the file RESULT. Whatever solvers print is of no interest.
+The folder holds the JSON file `request` with the specification and the file of
+the dataset. An empty file `ready` is put there when all is loaded and the solver
+starts, and the outcome at the end, as the file `result`. Whatever solvers print
+is of no interest.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ import resource
 import signal
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -24,6 +27,7 @@ from goct.bench.data import Features, Labels, Split, make_synthetic, read_datase
 from goct.bench.peers import Question, Unsupported, get_solver
 from goct.bench.peers.base import Predict
 from goct.bench.spec import Outcome, Spec, Status
+from goct.bench.version import source_version
 from goct.metrics import Confusion, get_metric
 
 GRACE = 0.25, 10.0
@@ -32,8 +36,16 @@ GRACE = 0.25, 10.0
 _TOLERANCE = 1e-6
 
 
+LOADING = 120.0
+"""Seconds in which packages and data must be loaded."""
+
+
+CHANGED = 75
+"""The exit code of a process that found other sources than those that the campaign began with."""
+
+
 def hard_limit(spec: Spec) -> float:
-    """Return the seconds after which a run is killed, the loading of packages included."""
+    """Return the seconds after which a solver is killed."""
     share, least = GRACE
     return spec.limit + max(share * spec.limit, least)
 
@@ -47,13 +59,13 @@ def confine(spec: Spec, parent: int) -> None:
         sys.exit(1)
     if spec.memory:
         resource.setrlimit(resource.RLIMIT_AS, (spec.memory, spec.memory))
-    seconds = int(hard_limit(spec)) + 5
+    seconds = int(hard_limit(spec) + LOADING)
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
-def execute(spec: Spec, path: Path | None) -> Outcome:
-    """Load the data, ask the solver and check what it says."""
+def execute(spec: Spec, path: Path | None, begin: Callable[[], None]) -> Outcome:
+    """Load the data, say so, ask the solver and check what it says."""
     solver = get_solver(spec.solver)
     if not solver.is_installed:
         return Outcome(Status.MISSING, message=f"{solver.distribution} is not installed")
@@ -74,6 +86,7 @@ def execute(spec: Spec, path: Path | None) -> Outcome:
     if (why := solver.refusal(question)) is not None:
         return Outcome(Status.UNSUPPORTED, message=why)
     solver.load()
+    begin()
     started, cpu = time.perf_counter(), time.process_time()
     try:
         answer = solver.fit(question)
@@ -162,17 +175,21 @@ def peak_memory() -> int:
 
 def main() -> None:
     """Do the run that the command line names."""
-    request, result = map(Path, sys.argv[1:])
-    data = json.loads(request.read_text(encoding="utf-8"))
+    folder = Path(sys.argv[1])
+    data = json.loads((folder / "request").read_text(encoding="utf-8"))
     spec = Spec.from_json(data["spec"])
     confine(spec, data["parent"])
+    if data["version"] != source_version():
+        sys.exit(CHANGED)
     try:
-        outcome = execute(spec, None if data["path"] is None else Path(data["path"]))
+        path = None if data["path"] is None else Path(data["path"])
+        outcome = execute(spec, path, (folder / "ready").touch)
     except MemoryError as error:
         outcome = Outcome(Status.MEMORY, message=str(error))
     except Exception as error:
         outcome = Outcome(Status.ERROR, message=f"{type(error).__name__}: {error}")
-    result.write_text(replace(outcome, peak=peak_memory()).to_json(), encoding="utf-8")
+    text = replace(outcome, peak=peak_memory()).to_json()
+    (folder / "result").write_text(text, encoding="utf-8")
     sys.stdout.flush()
     os._exit(0)  # some libraries crash while they are unloaded, which is of no interest
 

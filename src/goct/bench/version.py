@@ -23,13 +23,20 @@ _PACKAGES = (
 
 
 @cache
-def code_version() -> str:
-    """Return the version of goct with a hash of all sources that have a part in results."""
+def source_version() -> str:
+    """Return the version of goct with a hash of its Python sources that have a part in results."""
     digest = hashlib.sha256()
     for file in sorted(_PACKAGE.rglob("*.py")):
         name = file.relative_to(_PACKAGE).as_posix()
         if not name.startswith(_SHOWING):
             digest.update(name.encode() + b"\0" + file.read_bytes())
+    return f"{goct.__version__}+{digest.hexdigest()[:12]}"
+
+
+@cache
+def code_version() -> str:
+    """Return the same with the compiled core, which tells results of different code apart."""
+    digest = hashlib.sha256(source_version().encode())
     digest.update(Path(_core.__file__).read_bytes())
     return f"{goct.__version__}+{digest.hexdigest()[:12]}"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import signal
@@ -103,6 +104,8 @@ def run(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
 ) -> None:
     """Run experiments, each run in a process of its own; what is done already is not done again."""
+    if os.name != "posix":
+        raise UsageError("runs need the process limits of Linux or macOS")
     from goct.bench.campaign import forget_failures, run_campaign
     from goct.bench.data import Folder, default_folder
     from goct.bench.experiments import EXPERIMENTS, Plan, Profile
@@ -141,7 +144,13 @@ def run(
     specs = {name: EXPERIMENTS[name].specs(plan) for name in names}
     if plan.missing:
         note(f"not in {place}: {', '.join(sorted(plan.missing, key=str.lower))}")
+    for name in [name for name, asked in specs.items() if not asked]:
+        note(f"nothing to do for {name}")
+        del specs[name]
+    if not specs:
+        raise UsageError(f"none of the datasets is in {place}")
     about: dict[str, Any] = {"commands": [_command()], "commit": commit(), **machine()}
+    about["load"] = f"{os.getloadavg()[0]:.1f} when the command was given"
     previous = signal.signal(signal.SIGTERM, _interrupt)
     with Results(results, create=True) as file:
         try:

@@ -40,7 +40,7 @@ class Linearization(Experiment):
 
     name: ClassVar[str] = "linearization"
     title: ClassVar[str] = "Linearizations"
-    summary: ClassVar[str] = "F1 and MCC at depth 5: MIP, MIQP, linear models, and the search"
+    summary: ClassVar[str] = "F1 and MCC: as MIP, as MIQP, by linear models, and by the search"
 
     def specs(self, plan: Plan) -> list[Spec]:
         """Return a run for each metric, dataset and variant, on a training half."""

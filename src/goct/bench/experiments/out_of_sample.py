@@ -21,6 +21,7 @@ from goct.metrics import Confusion, get_metric
 PENALTIES = ("0", "0.001", "0.01", "0.05")
 """The penalties per split that are tried; the best on the validation rows is taken."""
 
+_SMALL = 50  # test rows
 _TEST = ("accuracy", "f1", "mcc")
 _PAPER = {"accuracy": "acc", "f1": "f1", "mcc": "mcc"}
 _CART: dict[str, dict[str, Any]] = {"CART": {}, "CART, balanced": {"class_weight": "balanced"}}
@@ -272,13 +273,18 @@ def _notes(done: Sequence[Run], has_paper: bool) -> list[str]:
         f"{sum(proven(run.outcome) for run in own)} of {len(own)} trees of goct are proven optimal "
         "for their training rows and penalty."
     ]
+    sizes = {
+        run.spec.dataset: sum(run.outcome.test) for run in own if run.outcome and run.outcome.test
+    }
+    if small := [f"{name} ({size})" for name, size in sizes.items() if size < _SMALL]:
+        notes.append(
+            f"Few test rows ({', '.join(small)}) mean that differences are mostly chance there."
+        )
     if has_paper:
         notes += [
-            "The paper's trees come from Gurobi with a limit of 900 s and gaps that are often "
-            "large; it does not say which penalties it tried, and reports one number for each "
-            "dataset, where means over five splits are shown here. The splits are not published. "
-            "Differences on small datasets (appendicitis and promoters have about 26 test rows) "
-            "are mostly chance.",
+            "The paper's trees come from Gurobi with a limit of 900 s, often without a proof; it "
+            "does not say which penalties it tried, and reports one number for each dataset, where "
+            "means over the splits are shown here. Its splits are not published.",
             "The paper's means in these tables are over the datasets that are here.",
         ]
     return notes
