@@ -115,6 +115,14 @@ def test_an_interrupted_campaign_says_how_to_go_on(
     assert "1 to do" in run("status", results).output
 
 
+def test_dry_run(data: Path, tmp_path: Path) -> None:
+    results = tmp_path / "r.sqlite"
+    arguments = ("--tiny", "--data", data, "--datasets", "first", "--results", results)
+    result = run("run", "streed", "datasets", *arguments, "--dry-run")
+    assert "streed         3 runs, limits of 6 s in all" in result.output
+    assert not results.exists()
+
+
 def test_no_dataset_is_there(data: Path, tmp_path: Path) -> None:
     arguments = ("--data", data, "--datasets", "gone", "--results", tmp_path / "r.sqlite")
     result = run("run", "streed", *arguments)

@@ -101,6 +101,9 @@ def run(
     retry: Annotated[
         bool, typer.Option("--retry", help="Do again what crashed or ran out of time or memory.")
     ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only say how many runs there are, and their limits.")
+    ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
 ) -> None:
     """Run experiments, each run in a process of its own; what is done already is not done again."""
@@ -109,7 +112,7 @@ def run(
     from goct.bench.campaign import forget_failures, run_campaign
     from goct.bench.data import Folder, default_folder
     from goct.bench.experiments import EXPERIMENTS, Plan, Profile
-    from goct.bench.progress import Display
+    from goct.bench.progress import Display, format_duration
     from goct.bench.results import Results
     from goct.bench.version import commit, machine
 
@@ -149,6 +152,11 @@ def run(
         del specs[name]
     if not specs:
         raise UsageError(f"none of the datasets is in {place}")
+    if dry_run:
+        for name, asked in specs.items():
+            longest = format_duration(sum(spec.limit for spec in asked))
+            typer.echo(f"{name:<15}{len(asked)} runs, limits of {longest} in all")
+        return
     about: dict[str, Any] = {"commands": [_command()], "commit": commit(), **machine()}
     about["load"] = f"{os.getloadavg()[0]:.1f} when the command was given"
     previous = signal.signal(signal.SIGTERM, _interrupt)
