@@ -3,7 +3,7 @@
 A test that compares the MIP engine with brute force, or with the search engine,
 means nothing if the search engine has decided the answer. So there is no
 injected tree here, no bound and no heuristic of the search engine, unless a
-test asks for them.
+test asks for them. Metrics are stated by one model unless a test says otherwise.
 """
 
 from __future__ import annotations
@@ -16,5 +16,6 @@ from goct import Problem, Solution
 
 def solve(problem: Problem, *arguments: Any, **options: Any) -> Solution:
     if options.get("engine") == "mip":
-        options = {"injection": "none", "node_heuristic": "rounding", **options}
+        own = {"injection": "none", "node_heuristic": "rounding", "method": "direct"}
+        options = own | options
     return goct.solve(problem, *arguments, **options)

@@ -107,7 +107,7 @@ def test_results_are_those_of_brute_force(metric, kind) -> None:
 @pytest.mark.parametrize("metric", [Accuracy(), F1(), MCC(), METRICS[-1]], ids=lambda m: m.name)
 def test_every_formulation_accepts_the_tree(metric, formulation) -> None:
     X, y = arrays(5)
-    options = {"formulation": formulation, "node_limit": 20, **OWN}
+    options = {"formulation": formulation, "node_limit": 20, "method": "direct", **OWN}
     for kind in ("search", "paper"):
         solution = solve(
             Problem.from_arrays(X, y), metric, 3, split_penalty=0.01, injection=kind, **options

@@ -19,6 +19,7 @@ from goct.mip.backends.scip import Scip
 from goct.mip.formulations import FORMULATIONS, IN_THE_MODEL, Separation
 from goct.mip.injection import INJECTIONS, Answer, Injection
 from goct.mip.inquiry import Asker, Inquiry
+from goct.mip.parametric import refusal
 from goct.mip.saliency import NODE_HEURISTICS, NodeHeuristic
 from goct.mip.side import SideConstraints
 from goct.problem import Problem
@@ -26,7 +27,7 @@ from goct.solution import Callback, Limit, Limits, Progress, Solution
 from goct.tree import Tree
 
 BACKENDS: dict[str, Backend] = {"scip": Scip(), "gurobi": Gurobi(), "highs": Highs()}
-METHODS = ("direct", "parametric")
+METHODS = ("auto", "direct", "parametric")
 LINEARIZATIONS = ("compact", "paper", "none")
 
 
@@ -44,8 +45,8 @@ def solve_mip(
     callback: Callback | None,
     formulation: str = "benders-pair-cut",
     backend: str = "scip",
-    method: str = "direct",
-    linearization: str = "compact",
+    method: str = "auto",
+    linearization: str | None = None,
     cuts: Mapping[str, bool] | None = None,
     max_rounds: int = 1,
     min_violation: float = 0.01,
@@ -85,12 +86,13 @@ def solve_mip(
         How nonlinear metrics are maximised: "direct", by one model that states
         the metric (:mod:`goct.mip.nonlinear`), or "parametric", by linear
         models (:mod:`goct.mip.parametric`), for metrics that are fractional or
-        quasiconvex.
+        quasiconvex. "auto" is "parametric" for these, unless `linearization` or
+        `gap` is given, and "direct" for all others.
     linearization
         How that one model states products: "compact", in bits
-        (:mod:`goct.mip.products`), "paper", in bits as the paper does
-        (:mod:`goct.mip.paper`), or "none", as they are, which makes it a
-        MIQCP; HiGHS does not solve these.
+        (:mod:`goct.mip.products`), which is what None means; "paper", in bits as
+        the paper does (:mod:`goct.mip.paper`); or "none", as they are, which
+        makes it a MIQCP; HiGHS does not solve these.
     cuts
         Switches families of cuts on or off, see
         :data:`goct.mip.formulations.CUTS`.
@@ -155,7 +157,7 @@ def solve_mip(
     tree and up to the solver's bound plus a tolerance. If a few have, one more
     model tells whether a tree achieves them (:mod:`goct.mip.pairs`). If many
     have, and the metric is fractional or quasiconvex, linear models finish the
-    proof; otherwise a gap of about 1e-6 remains.
+    proof; otherwise a gap of about 5e-6 remains.
     """
     started = time.perf_counter()
     form = FORMULATIONS[check_choice(formulation, "formulation", tuple(FORMULATIONS))]
@@ -172,6 +174,12 @@ def solve_mip(
     if allowed_gap < 0:
         raise ValueError(f"gap must not be negative, got {gap}")
     needs_separation = not form.is_compact or bool(families - IN_THE_MODEL)
+    if check_choice(method, "method", METHODS) == "auto":
+        is_free = linearization is None and not allowed_gap
+        method = "parametric" if is_free and refusal(metric) is None else "direct"
+    if linearization is None:
+        linearization = "compact"
+    check_choice(linearization, "linearization", LINEARIZATIONS)
     is_miqp = (
         linearization == "none" and method == "direct" and not isinstance(metric, LinearMetric)
     )
@@ -183,8 +191,6 @@ def solve_mip(
     if is_miqp:
         wanted.append((Ability.PRODUCTS, "linearization='none' needs"))
     _check_backend(backend, solver, wanted)
-    check_choice(method, "method", METHODS)
-    check_choice(linearization, "linearization", LINEARIZATIONS)
     side = SideConstraints.read(constraints, problem)
     nodes = NodeHeuristic(
         kind=check_choice(node_heuristic, "node_heuristic", NODE_HEURISTICS),

@@ -23,7 +23,7 @@ from goct.exact import Exact
 from goct.lattice import Lattice
 from goct.metrics import Metric
 from goct.metrics.polynomial import Polynomial
-from goct.mip.backends.base import Ability, Backend, MipResult
+from goct.mip.backends.base import FEASIBILITY_TOLERANCE, Ability, Backend, MipResult
 from goct.mip.envelope import BoxPlanes, Envelope, Values
 from goct.mip.heuristic import RoundingHeuristic
 from goct.mip.instances import Instances
@@ -38,7 +38,7 @@ from goct.problem import Problem
 from goct.solution import Limit
 from goct.tree import Tree
 
-TOLERANCE = 1e-6
+TOLERANCE = 5e-6
 """What is added to a solver's bound, relative to the largest value of the metric."""
 _EXACT = 1e-7
 _SCALE = 1e3  # of cuts, so that the solver's tolerance is far below `_EXACT`
@@ -247,10 +247,12 @@ class NonlinearQuestion(Question):
             amount = np.where(data.label == label, data.share(self.problem.counts), 0.0)
             used = amount > 0
             count = Linear.of(tree.g[used], amount[used])
-            column = products.variable(name, 0, total, count.value)
+            # As a share: a solver's tolerance on reduced costs counts once for each unit of range.
+            share = count * Fraction(1, total)
+            column = products.variable(name, 0, 1, share.value)
             named = Linear.of(column, np.ones(1))
-            products.row(f"count_{name}", count + named * -1, lower=0, upper=0, rescale=False)
-            numbers.append(Integer(named, total))
+            products.row(f"count_{name}", share + named * -1, lower=0, upper=0, rescale=False)
+            numbers.append(Integer(named * total, total))
         tp, tn = numbers
         # Half a unit is room for rounding.
         difference = tp.expression + tn.expression * -1
@@ -610,7 +612,10 @@ class RatioHeuristic(RoundingHeuristic):
         for ratio in _RATIOS:
             self._gains = balanced * np.array([1.0, ratio])
             solution = super().propose(x)
-            if solution is not None and self.tree.model.violation(solution) < TOLERANCE:
+            if (
+                solution is not None
+                and self.tree.model.violation(solution) <= FEASIBILITY_TOLERANCE
+            ):
                 found.append(solution)
         self._gains = balanced
         return max(found, key=lambda s: float(self.tree.model.objective @ s), default=None)

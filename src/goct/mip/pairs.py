@@ -17,7 +17,7 @@ import numpy as np
 from goct.exact import Exact
 from goct.metrics import BalancedAccuracy, Metric
 from goct.mip.attainable import Line, Pair, pairs_between
-from goct.mip.backends.base import Backend, MipResult
+from goct.mip.backends.base import Backend, BackendError, MipResult
 from goct.mip.model import Term
 from goct.mip.question import LinearQuestion
 from goct.mip.side import SideConstraints
@@ -161,5 +161,10 @@ def settle(
             return best, objective, Limit.NONE, asked + 1
         if found is None or objective_of(found) <= objective:
             return best, bound, result.limit, asked + 1
+        if objective_of(found) > bound:
+            raise BackendError(
+                f"{solver} claims that the model is bounded by {float(bound)}, but there is a tree "
+                f"with the objective {float(objective_of(found))}"
+            )
         best = found
     raise AssertionError("unreachable")

@@ -317,11 +317,13 @@ class Bilinear(Products):
     """States products as they are, for solvers that branch on continuous variables."""
 
     def expand(self, name: str, number: Integer, length: int | None = None) -> Integer:
-        """Return the integer as a variable; it needs no bits."""
-        return Integer(self.named(name, number.expression, number.range), number.upper)
+        """Return the integer as a variable between 0 and 1 times its bound; it needs no bits."""
+        span = Fraction(0), Fraction(1)
+        share = self.named(name, number.expression * Fraction(1, number.upper), span)
+        return Integer(share * number.upper, number.upper)
 
     def times(self, name: str, number: Integer, factor: Linear, span: Range) -> Linear:
-        """Return ``z = number · factor``, the factor divided by its largest absolute value."""
+        """Return ``z = number · factor``, both divided by their largest absolute values."""
         size = max(abs(span[0]), abs(span[1]))
         if not size:
             return Linear()
@@ -331,12 +333,12 @@ class Bilinear(Products):
         i, j = int(first[0]), int(second[0])
         column = self.variable(
             f"{name}_product",
-            min(float(low), 0.0) * number.upper,
-            max(float(high), 0.0) * number.upper,
+            min(float(low), 0.0),
+            max(float(high), 0.0),
             lambda x: float(x[i] * x[j]),
         )
         self.model.products.append(Product(int(column[0]), i, j))
-        return Linear.of(column, np.ones(1)) * size
+        return Linear.of(column, np.ones(1)) * (size * number.upper)
 
 
 def needed_bits(polynomial: Polynomial, lengths: tuple[int, int], *, alone: bool) -> list[int]:
