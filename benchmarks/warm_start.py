@@ -4,8 +4,9 @@
     python benchmarks/warm_start.py --names monk3 heart --formulation benders-weighted-cut
 
 This is Table 2 of the paper: accuracy with a penalty of 0.01 per split, in the form of a loss,
-`1 - accuracy + 0.01 * splits`. Each run takes at most so many seconds, all stages of the injection
-included. The gap is that of Gurobi, `(bound - objective) / objective`.
+`1 - accuracy + 0.01 * splits`. As there, the limit is for the last model: the paper's injection may
+take two thirds of it on top, and the others get as long for their last model as that one had. The
+gap is that of Gurobi, `(bound - objective) / objective`.
 
 "paper" is the depth-incremental warm start with sub-MIPs at nodes, "cart" the tree of CART with
 rounding at nodes; "search" starts from the tree of the search engine and has to prove it by itself;
@@ -26,10 +27,11 @@ from common import parser as make_parser
 from goct import Problem, solve
 
 PENALTY = 0.01
-NAMES = ["monk2", "monk3", "iris", "banknote", "IndiansDiabetes", "messidor", "compas", "balance",
-         "heart", "hepatitis", "spect", "tic"]  # fmt: skip
+SHARE = 0.4
+NAMES = ["monk1", "monk2", "monk3", "tic", "balance", "hayes", "spect", "IndiansDiabetes",
+         "messidor", "compas", "heart", "hepatitis"]  # fmt: skip
 VARIANTS: dict[str, dict[str, Any]] = {
-    "paper": {"injection": "paper", "node_heuristic": "mip"},
+    "paper": {"injection": "paper", "node_heuristic": "mip", "injection_share": SHARE},
     "cart": {"injection": "cart", "node_heuristic": "rounding"},
     "search": {"injection": "search", "search_bound": False},
     "search + bound": {"injection": "search"},
@@ -38,7 +40,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
 
 @dataclass(frozen=True)
 class Outcome:
-    """The loss of the injected tree, the loss in the end, the gap, seconds, and rejected trees."""
+    """Loss of the injected tree and in the end, gap, seconds of the last model, rejected trees."""
 
     injected: float
     final: float
@@ -67,7 +69,7 @@ def run(problem: Problem, depth: int, limit: float, **settings: Any) -> Outcome:
         1 - stats["injected"],
         1 - objective,
         float(solution.gap) / objective,
-        stats["time"],
+        stats["stage_times"].get("mip", 0.0),
         rejected,
     )
 
@@ -109,10 +111,12 @@ def main() -> None:
         header("dataset")
         for name in options.names:
             problem = load_problem(options.data, name)
-            found = {
-                variant: run(problem, depth, options.limit, **settings, **own)
-                for variant, own in VARIANTS.items()
-            }
+            found: dict[str, Outcome] = {}
+            for variant, own in VARIANTS.items():
+                limit = options.limit / (1 - SHARE)
+                if variant != "paper":
+                    limit = max(options.limit, found["paper"].seconds)
+                found[variant] = run(problem, depth, limit, **settings, **own)
             for variant, outcome in found.items():
                 outcomes[depth, variant].append(outcome)
             row(
@@ -122,7 +126,7 @@ def main() -> None:
                 *(f"{outcome.gap:.1%}" for outcome in found.values()),
             )
     theirs = reported(options.data)
-    print(f"\n## averages over {len(options.names)} datasets, {options.limit:g} s each\n")
+    print(f"\n## averages over {len(options.names)} datasets, {options.limit:g} s or more each\n")
     header("depth")
     for depth in options.depths:
         cells = []
@@ -144,7 +148,9 @@ def main() -> None:
             row(depth, *cells)
     print("\nsolutions that a solver rejected:",
           sum(o.rejected for found in outcomes.values() for o in found))  # fmt: skip
-    print("longest run:", f"{max(o.seconds for f in outcomes.values() for o in f):.1f} s")
+    for variant in VARIANTS:
+        seconds = mean(o.seconds for depth in options.depths for o in outcomes[depth, variant])
+        print(f"seconds of the last model, {variant}: {seconds:.1f} on average")
 
 
 if __name__ == "__main__":
