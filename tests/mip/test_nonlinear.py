@@ -246,7 +246,7 @@ def test_parametric_refuses_what_may_lie_inside_the_hull() -> None:
 
 @pytest.mark.parametrize(
     ("metric", "penalty"),
-    [("f1", 0), ("f1", 0.01), ("gmean", 0), ("gmean", 0.01), ("dor_smoothed", 0), ("f1+gmean", 0)],
+    [("f1", 0), ("f1", 0.01), ("gmean", 0), ("gmean", 0.01), ("f1+gmean", 0)],
 )
 def test_pairs_finish_proofs_that_tolerances_leave_open(metric, penalty) -> None:
     """With many samples, there are values within any tolerance."""

@@ -157,7 +157,7 @@ def solve_mip(
     tree and up to the solver's bound plus a tolerance. If a few have, one more
     model tells whether a tree achieves them (:mod:`goct.mip.pairs`). If many
     have, and the metric is fractional or quasiconvex, linear models finish the
-    proof; otherwise a gap of about 5e-6 remains.
+    proof; otherwise a gap of about 1e-5 remains.
     """
     started = time.perf_counter()
     form = FORMULATIONS[check_choice(formulation, "formulation", tuple(FORMULATIONS))]

@@ -38,7 +38,7 @@ from goct.problem import Problem
 from goct.solution import Limit
 from goct.tree import Tree
 
-TOLERANCE = 5e-6
+TOLERANCE = 1e-5
 """What is added to a solver's bound, relative to the largest value of the metric."""
 _EXACT = 1e-7
 _SCALE = 1e3  # of cuts, so that the solver's tolerance is far below `_EXACT`

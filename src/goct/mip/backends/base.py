@@ -15,9 +15,6 @@ from numpy.typing import NDArray
 from goct.mip.model import MipModel
 from goct.solution import Limit, Limits
 
-REDUCED_COST_TOLERANCE = 1e-9
-"""How wrong the sign of a reduced cost may be: a bound is wrong by that for each unit of range."""
-
 
 class BackendError(RuntimeError):
     """A solver failed; its result must not be used."""

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from goct.mip.backends.base import (
-    REDUCED_COST_TOLERANCE,
     Ability,
     Backend,
     BackendError,
@@ -105,7 +104,6 @@ def _run(
     parameters: dict[str, Any] = {
         "NonConvex": 2 if model.products else -1,
         "Threads": settings.threads,
-        "OptimalityTol": REDUCED_COST_TOLERANCE,
         "MIPGap": 0.0,
         "MIPGapAbs": settings.gap,
         "LazyConstraints": int(model.is_lazy),

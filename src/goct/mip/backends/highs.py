@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from goct.mip.backends.base import (
-    REDUCED_COST_TOLERANCE,
     Ability,
     Backend,
     BackendError,
@@ -54,7 +53,6 @@ class Highs(Backend):
         options: dict[str, Any] = {
             "threads": settings.threads,
             "parallel": "on" if settings.threads > 1 else "off",
-            "dual_feasibility_tolerance": REDUCED_COST_TOLERANCE,
             "mip_rel_gap": 0.0,
             "mip_abs_gap": settings.gap,
         }

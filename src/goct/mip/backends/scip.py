@@ -17,7 +17,6 @@ from pyscipopt.scip import PY_SCIP_HEURTIMING as SCIP_HEURTIMING
 from pyscipopt.scip import PY_SCIP_RESULT as SCIP_RESULT
 
 from goct.mip.backends.base import (
-    REDUCED_COST_TOLERANCE,
     Ability,
     Backend,
     BackendError,
@@ -95,7 +94,6 @@ class Scip(Backend):
         variables = _copy(model, scip, deadline)
         if variables is None:
             return MipResult(None, np.inf, Limit.TIME)
-        scip.setParam("numerics/dualfeastol", REDUCED_COST_TOLERANCE)
         scip.setParam("limits/gap", 0.0)
         scip.setParam("limits/absgap", settings.gap)
         if settings.seed is not None:
