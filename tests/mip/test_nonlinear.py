@@ -491,3 +491,12 @@ def test_trees_are_solutions_of_models_with_products(metric, seed) -> None:
     assert solution.status is Status.OPTIMAL
     assert solution.stats["heuristic_calls"] > 0
     assert solution.stats["heuristic_rejected"] == 0
+
+
+def test_lines_that_a_tolerance_moves_below_zero() -> None:
+    problem = weighted(800076, 0.85, 2000)
+    options = {"split_penalty": 0.01, "constraints": "specificity >= 0.5"}
+    solution = solve(problem, "fowlkes_mallows", 2, engine="mip", method="parametric", **options)
+    expected = solve(problem, "fowlkes_mallows", 2, engine="search", **options)
+    assert solution.status is Status.OPTIMAL
+    assert solution.objective == expected.objective

@@ -223,8 +223,7 @@ class Parametric:
 
         def push(left: _End, right: _End) -> None:
             if left[0] != right[0]:
-                corner = _meet(left[1], right[1])
-                worth = self._value(corner)
+                worth = self._value(_corner(left[1], right[1]))
                 heappush(edges, (-float(worth), next(order), worth, left, right))
 
         push(ends[0], ends[1])
@@ -247,7 +246,7 @@ class Parametric:
                 push(left, middle)
                 push(middle, right)
             elif least < a * x0 + b * y0:  # by a tolerance
-                corners = [_meet(end[1], middle[1]) for end in (left, right)]
+                corners = [_corner(left[1], middle[1]), _corner(middle[1], right[1])]
                 left_open = max(left_open, *(self._value(corner) for corner in corners))
         return max(best, left_open)
 
@@ -303,6 +302,8 @@ class Parametric:
         if tree is not None:
             self._offer(tree)
         least = -bound.as_fraction() * size
+        if a >= 0 and b >= 0:
+            least = max(least, Fraction(0))  # a tolerance may have gone below
         if a >= 0 and b >= 0 and max_splits == self._max_splits:
             self.lines.append((a, b, least))
         if result.limit is not Limit.NONE:
@@ -334,8 +335,14 @@ class Parametric:
 _End: TypeAlias = tuple[Point, Line]
 
 
-def _meet(first: Line, second: Line) -> Point:
-    """Return the point where two lines ``a · x + b · y = c`` meet."""
-    (a, b, c), (d, e, f) = first, second
+def _corner(left: Line, right: Line) -> Point:
+    """Return the point where two lines meet; where that is negative, the left or right one at 0.
+
+    Of what lies beyond both lines and is not negative, it is worth the most.
+    """
+    (a, b, c), (d, e, f) = left, right
     determinant = a * e - b * d
-    return (c * e - b * f) / determinant, (a * f - c * d) / determinant
+    x, y = (c * e - b * f) / determinant, (a * f - c * d) / determinant
+    if y < 0:
+        return c / a, Fraction(0)
+    return (Fraction(0), f / e) if x < 0 else (x, y)
