@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from goct.bench.data import synthetic_name
 from goct.bench.experiments.base import Experiment, Plan, Profile
-from goct.bench.experiments.tools import limits_of
+from goct.bench.experiments.tools import limits_of, use_log_scale
 from goct.bench.render import Cell, Figure, Mark, Report, Table
 from goct.bench.reported import Reported
 from goct.bench.results import Run
@@ -97,9 +97,9 @@ class Growth(Experiment):
             for axes, name in zip(panels, _SERIES, strict=True):
                 points = sorted(lines[name])
                 axes.plot([x for x, _ in points], [max(y, 1e-4) for _, y in points], marker="o")
-                axes.set_yscale("log")
+                use_log_scale(axes.yaxis)
                 if name != "depth":
-                    axes.set_xscale("log")
+                    use_log_scale(axes.xaxis)
                 axes.set_xlabel(name)
             panels[0].set_ylabel("seconds to the proof")
 

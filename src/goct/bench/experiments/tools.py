@@ -67,6 +67,18 @@ def limits_of(runs: Sequence[Run]) -> str:
     return " or ".join(f"{limit:g}" for limit in limits) + " s"
 
 
+def use_log_scale(axis: Any) -> None:
+    """Make an axis logarithmic, with plain numbers at 1, 2 and 5 and their multiples by ten."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    getattr(axis.axes, f"set_{axis.axis_name}scale")("log")
+    low, high = axis.get_data_interval()
+    steps = (1.0, 2.0, 5.0) if low > 0 and high / low < 50 else (1.0,)
+    axis.set_major_locator(LogLocator(subs=steps))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.set_minor_formatter(NullFormatter())
+
+
 def draw_proven(axes: Any, series: Mapping[str, Sequence[Run]], title: str) -> None:
     """Draw how many questions each has proven by when."""
     for label, runs in series.items():
@@ -75,7 +87,7 @@ def draw_proven(axes: Any, series: Mapping[str, Sequence[Run]], title: str) -> N
         xs = [max(t, 1e-3) for t in times] + [max(end, *times, 0.0)]
         ys = [*range(1, len(times) + 1), len(times)]
         axes.step(xs, ys, where="post", label=label)
-    axes.set_xscale("log")
+    use_log_scale(axes.xaxis)
     axes.set_xlabel("seconds")
     axes.set_ylabel("questions proven")
     axes.set_title(title)
