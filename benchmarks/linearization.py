@@ -21,8 +21,9 @@ from goct import Problem, Status, solve
 from goct.metrics import get_metric
 
 NAMES = ["appendicitis", "monk1", "monk3", "hepatitis", "IndiansDiabetes"]
+ALONE = {"injection": "none", "node_heuristic": "rounding"}
 VARIANTS: dict[str, dict[str, Any]] = {
-    "compact": {},
+    "compact": {"linearization": "compact"},
     "paper": {"linearization": "paper"},
     "miqp": {"linearization": "none"},
     "parametric": {"method": "parametric"},
@@ -48,7 +49,7 @@ def compare(options: Any) -> None:
                         depth,
                         split_penalty=options.penalty,
                         engine="mip",
-                        injection="none",
+                        **ALONE,
                         callback=lambda _, s=start: time.process_time() - s > options.limit,
                         **VARIANTS[variant],
                     )
@@ -90,7 +91,7 @@ def sizes(options: Any) -> None:
             for variant in variants:
                 stats = solve(
                     blocks(n), metric, 1, engine="mip", node_limit=1, time_limit=options.limit,
-                    gap=1, injection="none", **VARIANTS[variant],
+                    gap=1, **ALONE, **VARIANTS[variant],
                 ).stats  # fmt: skip
                 kinds = ("variables", "binaries", "rows")
                 cells.append(" / ".join(str(stats[f"metric_{kind}"]) for kind in kinds))

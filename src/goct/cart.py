@@ -7,8 +7,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.ensemble import RandomForestClassifier
-from sklearn.tree import DecisionTreeClassifier
 
 from goct.problem import Problem
 from goct.tree import Leaf, Node, Split, Tree
@@ -48,6 +46,8 @@ def cart_tree(
     if too_small or len(columns) == 0 or not (gains > 0).any():
         label = int(gains.sum(axis=0).argmax())
         return Tree(Leaf(label), problem.classes, problem.feature_names)
+    from sklearn.tree import DecisionTreeClassifier  # takes a moment to load
+
     grown = DecisionTreeClassifier(
         max_depth=max_depth, max_leaf_nodes=max_leaves, random_state=random_state
     )
@@ -87,6 +87,8 @@ def rank_features(
     seconds
         Fewer than 100 trees are grown, but at least ten, if they would take longer.
     """
+    from sklearn.ensemble import RandomForestClassifier  # takes a moment to load
+
     started = time.perf_counter()
     forest = RandomForestClassifier(random_state=random_state, warm_start=True)
     X, labels, weights = _samples(problem, gains, columns)

@@ -500,3 +500,18 @@ def test_lines_that_a_tolerance_moves_below_zero() -> None:
     expected = solve(problem, "fowlkes_mallows", 2, engine="search", **options)
     assert solution.status is Status.OPTIMAL
     assert solution.objective == expected.objective
+
+
+@pytest.mark.parametrize("method", ["auto", "direct", "parametric"])
+def test_the_best_of_negative_values_is_inside_the_hull(method) -> None:
+    """MCC is quasiconvex from 0 only; a constraint may leave nothing but negative values."""
+    points = [(10, 70), (70, 10), (39, 39)]  # TP and TN of the three features
+    y = np.repeat([1, 0], 100)
+    X = np.zeros((200, 3), dtype=int)
+    for k, (tp, tn) in enumerate(points):
+        X[:tp, k] = 1
+        X[100 : 200 - tn, k] = 1
+    problem = Problem.from_arrays(X, y)
+    solution = solve(problem, "mcc", 1, engine="mip", method=method, constraints=Accuracy() <= 0.45)
+    assert solution.status is Status.OPTIMAL
+    assert solution.value == MCC().value(Confusion(39, 61, 61, 39))

@@ -119,8 +119,8 @@ class Results:
         tables = self._database.execute("SELECT name FROM sqlite_master").fetchall()
         if version == 0 and not tables and create:
             with self._database:
-                self._database.executescript(_SCHEMA)
-                self._database.execute(f"PRAGMA user_version = {_SCHEMA_VERSION}")
+                stamp = f"PRAGMA user_version = {_SCHEMA_VERSION};"
+                self._database.executescript(f"BEGIN; {_SCHEMA} {stamp} COMMIT;")
         elif version != _SCHEMA_VERSION:
             raise sqlite3.DatabaseError("it was not written by this version of goct bench")
 

@@ -7,7 +7,7 @@ import re
 import shlex
 import signal
 import sys
-from fractions import Fraction
+from decimal import Decimal
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Annotated, Any
@@ -309,12 +309,12 @@ def _penalties(text: str | None) -> tuple[str, ...] | None:
     for word in words or ():
         if not re.fullmatch(r"\d+(\.\d+)?", word):
             raise UsageError(f"--penalties takes decimal numbers, got {word!r}")
-    return None if words is None else tuple(dict.fromkeys(str(_plain(w)) for w in words))
+    return None if words is None else tuple(dict.fromkeys(_plain(w) for w in words))
 
 
 def _plain(text: str) -> str:
     """Return a decimal number without needless zeros, so that it is written in one way."""
-    return text if "." not in text else text.rstrip("0").rstrip(".") or str(Fraction(0))
+    return format(Decimal(text).normalize(), "f")
 
 
 def _bytes(text: str) -> int:

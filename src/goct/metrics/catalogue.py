@@ -434,6 +434,11 @@ class MCC(Metric):
     name = "mcc"
     shape = Shape.QUASICONVEX
 
+    @property
+    def quasiconvex_from(self) -> Fraction:
+        """Zero: below it, the level sets bend the other way."""
+        return Fraction(0)
+
     def value(self, confusion: Confusion) -> Exact:
         """Return the exact value."""
         c = confusion

@@ -50,6 +50,13 @@ class Combination(Metric):
         return Shape.MONOTONE
 
     @property
+    def quasiconvex_from(self) -> Fraction | None:
+        """The level of a single metric, times its weight."""
+        weight, metric = self.terms[0]
+        level = metric.quasiconvex_from
+        return None if len(self.terms) > 1 or level is None else level * weight
+
+    @property
     def is_monotone(self) -> bool:
         """Whether no part falls when TP or TN rises: metrics count up, errors count down."""
         return all(m.is_monotone if weight > 0 else m.is_antitone for weight, m in self.terms)

@@ -117,6 +117,15 @@ class Metric(ABC):
         return False
 
     @property
+    def quasiconvex_from(self) -> Fraction | None:
+        """The value from which a QUASICONVEX metric is that; None if it is so everywhere.
+
+        Among points that are all worth less, the best need not be a vertex of
+        their hull.
+        """
+        return None
+
+    @property
     def is_binary(self) -> bool:
         """Whether only the positive class and the rest matter, however many classes there are."""
         return True

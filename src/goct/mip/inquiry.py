@@ -30,7 +30,7 @@ from goct.mip.saliency import (
 )
 from goct.mip.side import SideConstraints
 from goct.problem import Problem
-from goct.solution import Callback, Limit, Limits
+from goct.solution import Callback, Limit, Limits, Progress
 from goct.tree import Tree
 
 _COUNTS = ("heuristic_calls", "heuristic_injected", "heuristic_rejected")
@@ -129,17 +129,28 @@ class Inquiry:
             parametric.maximise(_most_splits(depth, self.max_splits), self.max_splits)
             return parametric
 
-        def ask(question: PairQuestion) -> MipResult:
-            left = limits.after(time.perf_counter() - started)
-            nodes = asker.node_heuristic
-            if nodes.kind != "none":  # the others look for a good tree, not for a pair
-                nodes = replace(nodes, kind="rounding")
-            # Any tree will do.
-            return replace(asker, node_heuristic=nodes).ask(
-                question, max_splits=self.max_splits, gap=Fraction(1), limits=left
-            )
-
         def settled(answer: Answer, lines: list[Line]) -> Answer:
+            if answer.limit is not Limit.NONE:
+                return answer
+
+            def tell(progress: Progress) -> bool:
+                assert callback is not None
+                known = None if answer.best is None else self._objective(answer.best, problem)
+                elapsed = time.perf_counter() - started
+                return bool(callback(Progress(elapsed, known, answer.bound, progress.nodes)))
+
+            def ask(question: PairQuestion) -> MipResult:
+                nodes = asker.node_heuristic
+                if nodes.kind != "none":  # the others look for a good tree, not for a pair
+                    nodes = replace(nodes, kind="rounding")
+                return replace(asker, node_heuristic=nodes).ask(
+                    question,
+                    max_splits=self.max_splits,
+                    gap=Fraction(1),  # any tree will do
+                    limits=limits.after(time.perf_counter() - started),
+                    callback=None if callback is None else tell,
+                )
+
             best, bound, limit, asked = settle(
                 problem,
                 self.metric,
@@ -149,36 +160,58 @@ class Inquiry:
                 most_splits=_most_splits(depth, self.max_splits),
                 side=SideConstraints.read(self.constraints, problem),
                 lines=lines,
-                ask=ask if answer.limit is Limit.NONE and not gap else None,
+                ask=None if gap else ask,
                 solver=asker.solver.name,
             )
-            limit = answer.limit if answer.limit is not Limit.NONE else limit
             asked += answer.stats.get("pair_questions", 0)
             return Answer(best, bound, limit, answer.stats | {"pair_questions": asked})
 
+        stats: dict[str, Any] = {"method": self.method}
         if self.is_parametric:
             run = finish(start)
-            stats = {"method": self.method, "questions": run.questions, "nodes": run.nodes}
-            return settled(Answer(run.best, run.bound, run.limit, stats), run.lines)
+            stats |= {"questions": run.questions, "nodes": run.nodes}
+            answer = settled(Answer(run.best, run.bound, run.limit, stats), run.lines)
+            if not self._may_be_inside(answer, problem):
+                return answer
+            # The hull does not tell; one model does.
+            start, stats = answer.best, answer.stats | {"method": "direct"}
         question = self.question(problem, depth, start)
+        left = limits.after(time.perf_counter() - started)
         result = asker.ask(
-            question, max_splits=self.max_splits, gap=gap, limits=limits, callback=callback
+            question, max_splits=self.max_splits, gap=gap, limits=left, callback=callback
         )
         best, bound = question.judge(result, asker.solver.name)
-        answer = Answer(best, bound, result.limit, result.stats)
         if not isinstance(question, NonlinearQuestion):
-            return answer
-        stated = {"method": self.method, "linearization": self.linearization}
-        answer = settled(replace(answer, stats=stated | result.stats), [])
+            return Answer(best, bound, result.limit, result.stats)
+        stats |= {"linearization": self.linearization} | result.stats
         if result.x is not None:
-            answer.stats["claimed"] = question.claimed(result.x)
-        best, bound = answer.best, answer.bound
-        is_open = best is not None and question.objective(best) < bound
-        if is_open and answer.limit is Limit.NONE and not gap and refusal(self.metric) is None:
-            run = finish(best)
+            stats["claimed"] = question.claimed(result.x)
+        answer = settled(Answer(best, bound, result.limit, stats), [])
+        can_finish = answer.limit is Limit.NONE and not gap and refusal(self.metric) is None
+        if can_finish and not self.is_parametric and self._is_open(answer, problem):
+            run = finish(answer.best)
             stats = answer.stats | {"questions": run.questions}
-            answer = settled(Answer(run.best, min(bound, run.bound), run.limit, stats), run.lines)
+            bound = min(answer.bound, run.bound)
+            answer = settled(Answer(run.best, bound, run.limit, stats), run.lines)
         return answer
+
+    def _objective(self, tree: Tree, problem: Problem) -> Exact:
+        return self.metric.evaluate(tree, problem) - self.split_penalty * tree.splits
+
+    def _is_open(self, answer: Answer, problem: Problem) -> bool:
+        """Say whether there may be a better tree."""
+        return answer.best is not None and self._objective(answer.best, problem) < answer.bound
+
+    def _may_be_inside(self, answer: Answer, problem: Problem) -> bool:
+        """Say whether the best tree may be inside the hull, the metric not being quasiconvex there.
+
+        That takes constraints that no tree of a usual value meets.
+        """
+        level = self.metric.quasiconvex_from
+        if level is None or answer.best is None or answer.limit is not Limit.NONE:
+            return False
+        is_low = self.metric.evaluate(answer.best, problem) < level
+        return is_low and self._is_open(answer, problem)
 
 
 def _most_splits(depth: int, max_splits: int | None) -> int:
@@ -226,6 +259,8 @@ class Asker:
         """Return the solver's answer to a question."""
         started = time.perf_counter()
         form, solver = self.formulation, self.solver
+        if limits.time is not None and limits.time <= 1e-3:
+            return MipResult(None, np.inf, Limit.TIME)
         try:
             answer = question.answer_without_solver()
             if answer is not None:

@@ -152,7 +152,7 @@ class Parametric:
                     most = self._largest(
                         self.objective + penalty * s,
                         s,
-                        lambda v, s=s, rest=rest: max(v - penalty * s, rest),  # type: ignore[misc]
+                        lambda v, s=s, rest=rest: max(v - penalty * s, rest, *left),  # type: ignore[misc]
                     )
                     left.append(most - penalty * s)
             self._tighten(max(left, default=self.objective))
@@ -222,8 +222,11 @@ class Parametric:
         edges: list[tuple[float, int, Exact, _End, _End]] = []
 
         def push(left: _End, right: _End) -> None:
-            if left[0] != right[0]:
-                worth = self._value(_corner(left[1], right[1]))
+            nonlocal left_open
+            worth = self._value(_corner(left[1], right[1]))
+            if left[0] == right[0]:
+                left_open = max(left_open, worth)  # more than the point if a line is not tight
+            else:
                 heappush(edges, (-float(worth), next(order), worth, left, right))
 
         push(ends[0], ends[1])
@@ -234,8 +237,9 @@ class Parametric:
                 continue
             (x0, y0), (x1, y1) = left[0], right[0]
             a, b = y0 - y1, x1 - x0
-            if a <= 0 or b <= 0:
-                continue  # one end is as good as the other in both coordinates
+            if a <= 0 or b <= 0:  # one end is as good as the other in both coordinates
+                left_open = max(left_open, worth)
+                continue
             most = max([worth, *(edge[2] for edge in edges), best, left_open])
             answer = self._line(a, b, max_splits, lambda *_, m=most: lift(m))
             assert answer is not None
@@ -248,6 +252,9 @@ class Parametric:
             elif least < a * x0 + b * y0:  # by a tolerance
                 corners = [_corner(left[1], middle[1]), _corner(middle[1], right[1])]
                 left_open = max(left_open, *(self._value(corner) for corner in corners))
+        level = self.metric.quasiconvex_from
+        if level is not None:
+            left_open = max(left_open, Exact(level))  # below it, the hull says nothing
         return max(best, left_open)
 
     def _value(self, point: Point) -> Exact:

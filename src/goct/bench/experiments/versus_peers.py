@@ -71,7 +71,9 @@ class VersusPeers(Experiment):
                     if own is None or outcome is None or not own.is_proven:
                         continue
                     if outcome.has_tree or outcome.status is Status.TIMEOUT:
-                        ratios[name].append(outcome.seconds / max(own.seconds, 1e-6))
+                        assert run is not None
+                        seconds = min(outcome.seconds, run.spec.limit)
+                        ratios[name].append(seconds / max(own.seconds, 1e-6))
                 rows.append(cells)
             stem = f"{metric}{'' if penalty == '0' else '-penalty'}-depth{depth}"
             tables.append(

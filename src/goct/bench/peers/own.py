@@ -68,12 +68,12 @@ class Mip(Search):
 
 
 def _known(options: Mapping[str, Any], engine: Any) -> dict[str, Any]:
-    """Leave out the option to inject nothing, where the engine never injects a tree."""
+    """Return the options, if the engine has all of them."""
     known = inspect.signature(engine).parameters
-    for name, value in options.items():
-        if name not in known and (name, value) != ("injection", "none"):
-            raise Unsupported(f"this version of the engine has no option {name!r}")
-    return {name: value for name, value in options.items() if name in known}
+    for name in options:
+        if name not in known:
+            raise Unsupported(f"the engine has no option {name!r}")
+    return dict(options)
 
 
 def answer_of(solution: Solution) -> Answer:
