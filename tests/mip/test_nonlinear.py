@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from goct import Limit, Problem, Solution, Status
-from goct.constraints import ForbidFeatures, MinLeafWeight
+from goct.constraints import ForbidFeatures, MaxFeatures, MinLeafWeight
 from goct.exact import Exact, as_fraction
 from goct.metrics import (
     F1,
@@ -515,3 +515,44 @@ def test_the_best_of_negative_values_is_inside_the_hull(method) -> None:
     solution = solve(problem, "mcc", 1, engine="mip", method=method, constraints=Accuracy() <= 0.45)
     assert solution.status is Status.OPTIMAL
     assert solution.value == MCC().value(Confusion(39, 61, 61, 39))
+
+
+def test_only_constant_trees_meet_the_constraints() -> None:
+    """Then the model, which is about the others, has no solution, and that is the proof."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (12, 3))
+    y = X[:, 0] & X[:, 1]
+    y[0] = 1 - y[0]
+    problem = Problem.from_arrays(X, y, pos_label=1)
+    solution = solve(problem, MARKEDNESS, 1, engine="mip", constraints=FalsePositives() <= 0)
+    assert solution.status is Status.OPTIMAL
+    assert solution.value == 0
+
+
+def test_pair_questions_go_with_constraints_on_features() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (40, 4))
+    y = ((X[:, 0] & X[:, 1]) ^ (rng.random(40) < 0.2)).astype(int)
+    problem = Problem.from_arrays(X, y, sample_weight=rng.integers(1, 100, 40), pos_label=1)
+    solution = solve(problem, "gmean", 2, engine="mip", constraints=MaxFeatures(2))
+    assert solution.stats["pair_questions"] > 0
+    assert solution.status is Status.OPTIMAL
+    assert len(solution.tree.features) <= 2
+
+
+def test_many_pairs_of_the_same_value_are_skipped_at_once(monkeypatch) -> None:
+    """All pairs without true positives are worth 0, and few of them are looked at."""
+    problem = Problem.from_arrays(
+        [[0], [0], [1], [1]], [0, 1, 0, 1], sample_weight=[200_000, 30_000, 100_000, 20_000]
+    )
+    seen = []
+    value = F1.value
+
+    def watched(self, confusion):
+        seen.append(confusion)
+        return value(self, confusion)
+
+    monkeypatch.setattr(F1, "value", watched)
+    limits = {"split_penalty": Fraction(1, 1000), "most_splits": 1}
+    pairs_between(problem, F1(), Exact(0), Exact(Fraction(1, 10**6)), **limits)
+    assert 0 < len(seen) < 20_000

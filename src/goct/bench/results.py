@@ -104,6 +104,8 @@ class Results:
     def __init__(self, path: Path, *, create: bool = False) -> None:
         if not create and not path.is_file():
             raise ValueError(f"there is no results file {path}")
+        if path.is_dir():
+            raise ValueError(f"{path} is a folder, not a results file")
         if create and not path.resolve().parent.is_dir():
             raise ValueError(f"{path}: there is no folder {path.resolve().parent}")
         self.path = path

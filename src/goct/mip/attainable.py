@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import TypeAlias
 
 import numpy as np
@@ -86,6 +88,9 @@ def pairs_between(
             Confusion(*(unit * count for count in (tp, n_neg - tn, n_pos - tp, tn)))
         )
 
+    def is_above(tp: int, least: Exact, tn: int) -> bool:
+        return value(tp, tn) > least
+
     def is_open(tp: int, tn: int) -> bool:
         fn, fp = unit * (n_pos - tp), unit * (n_neg - tn)
         return all(a * fn + b * fp >= c for a, b, c in lines)
@@ -114,8 +119,9 @@ def pairs_between(
         lowest = n_neg + 1
         for x, y in zip(tp[near].tolist(), tn[near].tolist(), strict=True):
             if metric.is_monotone:
-                while y < last[x] and value(x, y) <= least:
-                    y += 1
+                # Of few, as a rule, the first that is above, compared exactly.
+                rest = range(y, int(last[x]))
+                y += bisect_left(rest, True, key=partial(is_above, x, least))
                 if y >= lowest:
                     continue  # a pair with fewer of both is there already
             if least < value(x, y) <= most and is_open(x, y):

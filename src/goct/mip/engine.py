@@ -199,6 +199,8 @@ def solve_mip(
         share=_check_share(heuristic_share, "heuristic_share"),
     )
     check_choice(injection, "injection", INJECTIONS)
+    if not isinstance(search_bound, bool):
+        raise TypeError(f"search_bound must be True or False, got {search_bound!r}")
     asker = Asker(
         form,
         solver,

@@ -151,22 +151,25 @@ class Inquiry:
                     callback=None if callback is None else tell,
                 )
 
-            best, bound, limit, asked = settle(
-                problem,
-                self.metric,
-                answer.best,
-                answer.bound,
-                split_penalty=self.split_penalty,
-                most_splits=_most_splits(depth, self.max_splits),
-                side=SideConstraints.read(self.constraints, problem),
-                lines=lines,
-                ask=None if gap else ask,
-                solver=asker.solver.name,
-            )
-            asked += answer.stats.get("pair_questions", 0)
+            try:
+                best, bound, limit, asked = settle(
+                    problem,
+                    self.metric,
+                    answer.best,
+                    answer.bound,
+                    split_penalty=self.split_penalty,
+                    most_splits=_most_splits(depth, self.max_splits),
+                    side=SideConstraints.read(self.constraints, problem),
+                    lines=lines,
+                    ask=None if gap else ask,
+                    solver=asker.solver.name,
+                )
+            except KeyboardInterrupt:
+                return replace(answer, limit=Limit.INTERRUPTED)
+            asked += answer.stats["pair_questions"]
             return Answer(best, bound, limit, answer.stats | {"pair_questions": asked})
 
-        stats: dict[str, Any] = {"method": self.method}
+        stats: dict[str, Any] = {"method": self.method, "pair_questions": 0}
         if self.is_parametric:
             run = finish(start)
             stats |= {"questions": run.questions, "nodes": run.nodes}

@@ -13,7 +13,7 @@ Trees that predict one class only are considered apart: the rows ``U >= 1`` and
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import isqrt, sqrt
 
@@ -443,6 +443,11 @@ class NonlinearQuestion(Question):
 
     def _only_start(self) -> MipResult:
         return MipResult(None, -np.inf, Limit.NONE)
+
+    def judge(self, result: MipResult, solver: str) -> tuple[Tree | None, Exact]:
+        """Return the best tree and the proven bound; without a solution, that of constant trees."""
+        bound = -np.inf if result.is_infeasible else result.bound
+        return super().judge(replace(result, bound=bound), solver)
 
     def _denies(self, result: MipResult) -> bool:
         """Say no: without a solution, constant trees are all there are."""

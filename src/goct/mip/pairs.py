@@ -55,7 +55,7 @@ class PairQuestion(LinearQuestion):
         super().attach(tree, solver, is_compact=is_compact)
         model, data, problem = tree.model, tree.instances, self.problem
         assert problem.positive is not None
-        u = model.add_variables("u", (len(self.pairs),), integer=True)
+        u = model.add_variables("pair", (len(self.pairs),), integer=True)
         model.add_rows("one_pair", 1, [(0, u, 1.0)], lower=1, upper=1)
         share = data.share(problem.counts)
         for name, label, least in (
