@@ -546,13 +546,13 @@ def test_many_pairs_of_the_same_value_are_skipped_at_once(monkeypatch) -> None:
         [[0], [0], [1], [1]], [0, 1, 0, 1], sample_weight=[200_000, 30_000, 100_000, 20_000]
     )
     seen = []
-    value = F1.value
+    value = FBeta.value
 
     def watched(self, confusion):
         seen.append(confusion)
         return value(self, confusion)
 
-    monkeypatch.setattr(F1, "value", watched)
+    monkeypatch.setattr(FBeta, "value", watched)
     limits = {"split_penalty": Fraction(1, 1000), "most_splits": 1}
     pairs_between(problem, F1(), Exact(0), Exact(Fraction(1, 10**6)), **limits)
     assert 0 < len(seen) < 20_000
