@@ -73,7 +73,7 @@ def use_log_scale(axis: Any) -> None:
 
     getattr(axis.axes, f"set_{axis.axis_name}scale")("log")
     low, high = axis.get_data_interval()
-    steps = (1.0, 2.0, 5.0) if low > 0 and high / low < 50 else (1.0,)
+    steps = (1.0, 2.0, 5.0) if 0 < low <= high < 50 * low else (1.0,)
     axis.set_major_locator(LogLocator(subs=steps))
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axis.set_minor_formatter(NullFormatter())
