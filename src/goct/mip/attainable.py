@@ -96,6 +96,9 @@ def pairs_between(
         return all(a * fn + b * fp >= c for a, b, c in lines)
 
     tps = np.arange(n_pos + 1)
+    if not metric.is_monotone:
+        tp, tn = (axis.ravel() for axis in np.indices((n_pos + 1, n_neg + 1)))
+        values = approximate(tp, tn)
     found: list[Pair] = []
     checked = 0
     for splits in range(most_splits + 1) if split_penalty else (most_splits,):
@@ -108,10 +111,7 @@ def pairs_between(
             tn = first[tp]
             # The first that surely is above; nearly always the same.
             last = np.minimum(_first_above(float(least) + margin, approximate, tps, n_neg), n_neg)
-        else:
-            tp, tn = (axis.ravel() for axis in np.indices((n_pos + 1, n_neg + 1)))
-            last = np.zeros(0, dtype=np.int64)
-        values = approximate(tp, tn)
+            values = approximate(tp, tn)
         near = (values > floor) & (values <= ceiling)
         checked += int(near.sum())
         if checked > _MOST_EXACT:

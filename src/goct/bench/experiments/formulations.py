@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import product
 from typing import Any, ClassVar
 
 from goct.bench.experiments.base import Experiment, Plan
 from goct.bench.experiments.tools import (
     ALONE,
-    PENALTY,
     draw_gaps,
     draw_proven,
     group,
     limits_of,
     loss,
+    mip_specs,
     outcomes,
     percent,
     proven_times,
@@ -39,20 +38,8 @@ class Formulations(Experiment):
     def specs(self, plan: Plan) -> list[Spec]:
         """Return a run for each dataset, depth and formulation, on a training half."""
         datasets = plan.choose_datasets(plan.folder.names, SMALL[:4])
-        depths = plan.choose(plan.depths, (2, 3, 4, 5), (2, 3), (2,))
-        return [
-            plan.spec(
-                name,
-                "mip",
-                depth=depth,
-                penalty=PENALTY,
-                split=split,
-                limit=plan.choose_limit(900.0),
-                options={"formulation": formulation, **ALONE},
-            )
-            for depth, split in product(depths, range(plan.choose(plan.splits, 1, 1)))
-            for name, formulation in product(datasets, FORMULATIONS)
-        ]
+        variants = ({"formulation": formulation, **ALONE} for formulation in FORMULATIONS)
+        return mip_specs(plan, datasets, variants)
 
     def report(self, runs: Sequence[Run], reported: Reported) -> Report:
         """Return the paper's two figures, and the numbers behind them."""

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import product
 from typing import Any, TypeVar
 
+from goct.bench.experiments.base import Plan
 from goct.bench.render import mean
 from goct.bench.results import Run
 from goct.bench.spec import Outcome, Spec
@@ -17,6 +19,37 @@ PENALTY = "0.01"
 
 ALONE = {"injection": "none", "node_heuristic": "rounding"}
 """Options of the MIP engine that leave everything to the models: no search, no warm start."""
+
+
+def mip_specs(
+    plan: Plan, datasets: Sequence[str], variants: Iterable[Mapping[str, Any]]
+) -> list[Spec]:
+    """Return the runs of the paper's studies of the MIP: each variant at each depth, on halves.
+
+    Parameters
+    ----------
+    plan
+        The size of the study.
+    datasets
+        The datasets.
+    variants
+        Options of the MIP engine.
+    """
+    depths = plan.choose(plan.depths, (2, 3, 4, 5), (2, 3), (2,))
+    options = list(variants)
+    return [
+        plan.spec(
+            name,
+            "mip",
+            depth=depth,
+            penalty=PENALTY,
+            split=split,
+            limit=plan.choose_limit(900.0),
+            options=variant,
+        )
+        for depth, split in product(depths, range(plan.choose(plan.splits, 1, 1)))
+        for name, variant in product(datasets, options)
+    ]
 
 
 def group(runs: Iterable[Run], key: Callable[[Spec], K]) -> dict[K, list[Run]]:

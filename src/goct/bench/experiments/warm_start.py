@@ -9,10 +9,10 @@ from typing import Any, ClassVar
 from goct.bench.experiments.base import Experiment, Plan
 from goct.bench.experiments.formulations import SMALL
 from goct.bench.experiments.tools import (
-    PENALTY,
     group,
     limits_of,
     loss,
+    mip_specs,
     outcomes,
     percent,
     relative_gap,
@@ -42,20 +42,8 @@ class WarmStart(Experiment):
     def specs(self, plan: Plan) -> list[Spec]:
         """Return a run for each dataset, depth and kind of injection, on a training half."""
         datasets = plan.choose_datasets(plan.folder.names, SMALL[:3])
-        depths = plan.choose(plan.depths, (2, 3, 4, 5), (2, 3), (2,))
-        return [
-            plan.spec(
-                name,
-                "mip",
-                depth=depth,
-                penalty=PENALTY,
-                split=split,
-                limit=plan.choose_limit(900.0),
-                options={"injection": injection, **INJECTIONS[injection]},
-            )
-            for depth, split in product(depths, range(plan.choose(plan.splits, 1, 1)))
-            for name, injection in product(datasets, INJECTIONS)
-        ]
+        variants = ({"injection": kind, **options} for kind, options in INJECTIONS.items())
+        return mip_specs(plan, datasets, variants)
 
     def report(self, runs: Sequence[Run], reported: Reported) -> Report:
         """Return the means for each depth, beside the paper's."""
