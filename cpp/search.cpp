@@ -36,6 +36,11 @@ std::int64_t Search::cheapest(const DepthTwoValues& values) const {
     return best;
 }
 
+// A bound for rows that cost so much as a leaf, and with at most one split: any other tree has two splits or more.
+std::int64_t Search::least(std::int64_t leaf, std::int64_t stump) const {
+    return std::min({leaf, stump + split_cost_, 2 * split_cost_});
+}
+
 Search::Probe Search::probe(const Sums& rows, int depth) const {
     if (!context_.techniques.cache) return {};
     const auto found = context_.cache.find(rows.key, {depth, kAnySplits});
@@ -64,14 +69,18 @@ DepthTwoValues Search::rank_features(int l, int depth) {
                    at.sides.inside_best[g] + at.sides.outside_best[g];
         });
     }
-    at.inside_bound.assign(node.features(), 0);
-    at.outside_bound.assign(node.features(), 0);
+    at.inside_bound.resize(node.features());
+    at.outside_bound.resize(node.features());
+    for (int f = 0; f < node.features(); ++f) {
+        at.inside_bound[f] = least(at.sides.inside_leaf[f], at.sides.inside_best[f]);
+        at.outside_bound[f] = least(at.sides.outside_leaf[f], at.sides.outside_best[f]);
+    }
     if (depth == 3 && context_.techniques.similarity && similarity_holds()) {
         // The node as a whole is solved at depth two, which bounds both its parts.
         const std::int64_t value = cheapest(values);
         for (int f = 0; f < node.features(); ++f) {
-            at.inside_bound[f] = std::max<std::int64_t>(value - node.outside(f).swing, 0);
-            at.outside_bound[f] = std::max<std::int64_t>(value - node.inside(f).swing, 0);
+            at.inside_bound[f] = std::max(at.inside_bound[f], value - node.outside(f).swing);
+            at.outside_bound[f] = std::max(at.outside_bound[f], value - node.inside(f).swing);
         }
     }
     return values;
@@ -106,7 +115,8 @@ std::int64_t Search::search(int l, int depth, std::int64_t cutoff, Preorder& tre
     const std::int64_t best = cheapest(rank_features(l, depth));
     if (inherits()) archive(depth).inherit(node, at.inside_bound, at.outside_bound);
     const int root = best == node.leaf() ? kLeaf : kDepthTwo;
-    if (best <= lower) {
+    // Trees of depth three have at least three splits.
+    if (best <= std::max(lower, 3 * split_cost_)) {
         remember(node.total(), depth, best, root, true);
         return finish(best, root);
     }
@@ -169,7 +179,7 @@ std::int64_t Search::search_side(int l, int depth, int f, bool inside, std::int6
     Level& at = level(l);
     const std::int64_t leaf = inside ? at.sides.inside_leaf[f] : at.sides.outside_leaf[f];
     const std::int64_t stump = inside ? at.sides.inside_best[f] : at.sides.outside_best[f];
-    if (leaf <= split_cost_ || stump == 0) {
+    if (leaf <= 2 * split_cost_ || stump <= split_cost_) {
         const std::int64_t value = std::min(leaf, stump + split_cost_);
         tree.assign(1, value == leaf ? kLeaf : kDepthTwo);
         return value;
@@ -381,7 +391,7 @@ std::int64_t Search::solve_root(int depth, std::int64_t cutoff, int jobs, const 
         tree = small_tree(0, depth, small);
         context_.control.incumbent = best;
     }
-    if (best <= split_cost_) return best;
+    if (best <= 3 * split_cost_) return best;
     if (context_.techniques.first_pass) {
         for (const int width : {1, 3}) {
             Preorder candidate;

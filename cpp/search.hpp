@@ -90,6 +90,7 @@ private:
     bool inherits() const { return context_.techniques.inheritance && similarity_holds(); }
     void make_child(int l, int f, bool inside);
     std::int64_t cheapest(const DepthTwoValues& values) const;
+    std::int64_t least(std::int64_t leaf, std::int64_t stump) const;
     Probe probe(const Sums& rows, int depth) const;
     void remember(const Sums& rows, int depth, std::int64_t value, int root, bool exact);
     DepthTwoValues rank_features(int l, int depth);

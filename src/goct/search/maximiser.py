@@ -22,10 +22,9 @@ from goct.search.staircase import Steps
 class PlaneMaximiser:
     """Finds the best tree for a metric of (FN, FP), by the method that its shape allows.
 
-    With a penalty, the largest value over all trees comes first. It leaves few
-    numbers of splits that can still win. A question about all of them at once
-    rules most of them out; for what is left, the largest value of trees with at
-    most so many splits follows. Of equally good trees the fewest splits win.
+    With a penalty, questions about all numbers of splits at once rule most of
+    them out; for what is left, the largest value of trees with at most so many
+    splits follows. Of equally good trees the fewest splits win.
     """
 
     def __init__(self, run: Run) -> None:
@@ -38,6 +37,7 @@ class PlaneMaximiser:
         )
         self._steps = steps = Steps(self.plane, self.plane.metric, constraints)
         self._monotone = MonotoneMaximiser(self.plane, steps)
+        self._sweep: BudgetSweep | None = None
         self._fractional: FractionalMaximiser | None = None
         if isinstance(run.metric, FractionalMetric) and not constraints:
             self._fractional = FractionalMaximiser(self.plane, steps, run.metric)
@@ -45,34 +45,32 @@ class PlaneMaximiser:
     def maximise(self) -> None:
         """Find the best tree, and prove it."""
         run, penalty = self.run, self.run.split_penalty
-        # A tree that is better than the constant one has a split.
-        start = None if run.objective is None else run.objective + penalty
-        top = self._maximise(Goal(start), run.size, lambda v: v - penalty)
-        if top is None:
-            if run.objective is not None:
-                run.tighten(run.objective)
+        if not penalty or run.objective is None:
+            # A tree that is better than the constant one has a split.
+            start = None if run.objective is None else run.objective + penalty
+            top = self._maximise(Goal(start), run.size, lambda v: v - penalty)
+            if top is not None:
+                self.plane.top = top
+                run.tighten(top - penalty)
+        if run.objective is None:
             return
-        self.plane.top = top
-        run.tighten(top - penalty)
         if penalty:
-            self._go_through_budgets(top)
+            self._go_through_budgets()
+        run.tighten(run.objective)
 
-    def _go_through_budgets(self, top: Exact) -> None:
+    def _go_through_budgets(self) -> None:
         run, penalty = self.run, self.run.split_penalty
-        sweep = BudgetSweep(run, self.plane, self._steps, self._monotone.floor)
-        with suppress(TooFineError):
-            sweep.go()
+        self._sweep = sweep = BudgetSweep(run, self.plane, self._steps, self._monotone.floor)
+        sweep.go()
         for splits in range(1, run.size.most_splits + 1):
-            most = top - penalty * splits  # the bound for trees with so many splits or more
             if sweep.has_candidates(splits):
+                others = sweep.bound(beyond=splits)
                 self._maximise(
                     sweep.goal(splits),
                     Size(run.size.depth, splits),
-                    lambda v, s=splits, m=most: max(v - penalty * s, m - penalty),  # type: ignore[misc]
+                    lambda v, s=splits, o=others: max(v - penalty * s, o),  # type: ignore[misc]
                     sweep.floors[splits],
                 )
-        assert run.objective is not None
-        run.tighten(run.objective)
 
     @property
     def splits_are_fewest(self) -> bool:
@@ -88,7 +86,8 @@ class PlaneMaximiser:
             with suppress(TooFineError):
                 if (attained := self._fractional.attain(value, size)) is not None:
                     return attained
-        return self._monotone.attain(value, size)
+        floor = None if self._sweep is None else self._sweep.floors[size.most_splits]
+        return self._monotone.attain(value, size, floor)
 
     def _maximise(
         self, goal: Goal, size: Size, lift: Lift, floor: NDArray[np.int64] | None = None

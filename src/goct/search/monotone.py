@@ -85,8 +85,11 @@ class MonotoneMaximiser:
             self._cheapest_in = search.cheapest_in
         return search.reached
 
-    def attain(self, value: Exact, size: Size) -> bool:
-        """Find a tree of a given size and value, which is the largest, if there is one."""
+    def attain(self, value: Exact, size: Size, floor: NDArray[np.int64] | None = None) -> bool:
+        """Find a tree of a given size and value, which is the largest, if there is one.
+
+        The floor is as in :meth:`maximise`.
+        """
         goal, run = Goal(value, attain=True), self.plane.run
         point = self._only_candidate(goal)
         if point in self._cheapest_in:
@@ -99,7 +102,7 @@ class MonotoneMaximiser:
                     return False
                 if self.plane.of(run.offer(tree)) == point:
                     return True
-        return self.maximise(goal, size, lambda _: run.bound) is not None
+        return self.maximise(goal, size, lambda _: run.bound, floor) is not None
 
     def _only_candidate(self, goal: Goal) -> Point | None:
         """Return the point of all trees of interest, if there is just one."""
