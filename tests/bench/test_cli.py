@@ -30,7 +30,8 @@ def test_every_experiment_from_end_to_end(
     name: str, data: Path, reported: Path, tmp_path: Path
 ) -> None:
     results, pages = tmp_path / "r.sqlite", tmp_path / "pages"
-    arguments = ("run", name, "--tiny", "--data", data, "--datasets", "first,gone", "--limit", 1,
+    datasets = () if name == "growth" else ("--datasets", "first,gone")
+    arguments = ("run", name, "--tiny", "--data", data, *datasets, "--limit", 1,
                  "--results", results, "--jobs", 4)  # fmt: skip
     result = run(*arguments)
     assert result.exit_code == 0, result.output
@@ -63,6 +64,9 @@ def test_every_experiment_from_end_to_end(
         (["run", "streed", "--data", "nowhere"], "there is no folder of datasets nowhere"),
         (["run", "streed", "--data", ".", "--depths", "x"], "--depths takes numbers"),
         (["run", "streed", "--data", ".", "--metrics", "f7x"], "unknown metric"),
+        (["run", "streed", "--data", ".", "--metrics", "f1"], "--metrics has no part in streed"),
+        (["run", "growth", "--data", ".", "--rows", "all"], "--rows has no part in growth"),
+        (["run", "growth", "--data", ".", "--backend", "highs"], "--backend has no part in growth"),
         (["run", "streed", "--data", ".", "--solvers", "nobody"], "unknown solver"),
         (["run", "streed", "--data", ".", "--solvers", "no:body"], "cannot be loaded"),
         (["run", "streed", "--data", ".", "--rows", "some"], "--rows takes all and train"),
@@ -113,6 +117,27 @@ def test_an_interrupted_campaign_says_how_to_go_on(
     assert process.returncode == 3
     assert "goes on where it was" in rest
     assert "1 to do" in run("status", results).output
+
+
+def test_options_that_count_for_some_experiments_only(data: Path) -> None:
+    arguments = ("--data", data, "--datasets", "first", "--metrics", "f1", "--tiny", "--dry-run")
+    output = run("run", "streed", "peers", "out-of-sample", *arguments).output
+    assert "--metrics counts for peers, out-of-sample only" in output
+    assert "--datasets" not in output
+
+
+def test_runs_without_a_tree_are_counted(data: Path, tmp_path: Path) -> None:
+    solvers = "search,tests.bench.faults:Raises,tests.bench.faults:Absent"
+    result = run("run", "streed", "--data", data, "--datasets", "first", "--tiny",
+                 "--solvers", solvers, "--results", tmp_path / "r.sqlite")  # fmt: skip
+    assert "without a tree: 1 error, 1 not installed" in result.output
+
+
+def test_a_dataset_that_is_not_compressed(tmp_path: Path) -> None:
+    (tmp_path / "plain.txt.gz").write_text("1 0 1\n")
+    result = run("run", "streed", "--data", tmp_path, "--datasets", "plain", "--tiny")
+    assert result.exit_code == 2
+    assert "plain.txt.gz is not compressed with gzip" in result.output
 
 
 def test_dry_run(data: Path, tmp_path: Path) -> None:

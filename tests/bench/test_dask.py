@@ -4,17 +4,19 @@ import os
 import signal
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from goct.bench.campaign import run_campaign
 from goct.bench.data import Folder
-from goct.bench.executors import DaskExecutor, run_remotely
+from goct.bench.executors import DaskExecutor, Job, run_remotely
 from goct.bench.progress import Display
 from goct.bench.results import Results
 from goct.bench.spec import Status
 from tests.bench.test_campaign import specs
+from tests.bench.test_runner import is_alive
 
 pytest.importorskip("distributed", reason="Dask is in the extra 'bench'")
 pytestmark = pytest.mark.filterwarnings("ignore")  # what Dask warns of is its own business
@@ -52,9 +54,22 @@ def test_a_killed_worker_loses_nothing(folder: Folder, tmp_path: Path) -> None:
     assert set(log.read_text().split()) == {str(seed) for seed in range(6)}
 
 
+def test_an_interrupted_campaign_leaves_nothing_running(folder: Folder, tmp_path: Path) -> None:
+    (quick,) = specs(folder, 1, seconds=0)
+    pid = tmp_path / "pid"
+    endless = replace(quick, solver="tests.bench.faults:Hangs", options=(("pid", str(pid)),))
+    path = folder.file("first")
+    finished = DaskExecutor(workers=2).run([Job(quick, path), Job(endless, path)])
+    assert next(finished).job.spec == quick
+    while not pid.exists() or not pid.read_text():
+        time.sleep(0.05)
+    finished.close()  # type: ignore[attr-defined]
+    assert not is_alive(int(pid.read_text()))
+
+
 def test_workers_must_have_the_same_code(folder: Folder) -> None:
     with pytest.raises(ValueError, match=r"a worker has goct .* instead of another"):
-        run_remotely(specs(folder, 1)[0].to_json(), None, "another")
+        run_remotely(specs(folder, 1)[0].to_json(), None, "another", "token")
 
 
 def test_no_scheduler() -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from goct.bench.render import (
     Table,
     mark_best,
     mean,
+    provenance,
     refuted,
     write_index,
     write_page,
@@ -73,6 +75,12 @@ def test_page(tmp_path: Path) -> None:
     assert (tmp_path / "streed-f.svg").read_bytes().startswith(b"<?xml")
     index = write_index(tmp_path, [("Title", "a summary", campaign(undone))]).read_text()
     assert "| [Title](streed.md) | a summary | 0 of 1 | 2030-01-02 |" in index
+
+
+def test_several_processors_are_named() -> None:
+    runs = [replace(run("search", 0.5), processor=name) for name in ("A", "B", "A")]
+    assert "| processor | A (2 runs), B (1 runs) |" in provenance(campaign(*runs))
+    assert "| processor | abacus |" in provenance(campaign(*runs[:1]))
 
 
 GOLDEN = """\

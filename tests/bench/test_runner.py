@@ -66,7 +66,7 @@ def test_time_limit_kills_the_whole_group(
     assert outcome.status is Status.TIMEOUT
     assert "killed after 3 s" in outcome.message
     assert 3 <= outcome.seconds < 10
-    assert not _is_alive(int(pid.read_text()))
+    assert not is_alive(int(pid.read_text()))
 
 
 def test_stop_kills_what_runs(folder: Folder) -> None:
@@ -80,10 +80,25 @@ def test_stop_kills_what_runs(folder: Folder) -> None:
         runner.run(spec("Honest"), folder.file("first"))
 
 
-def test_changed_sources_are_noticed(folder: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("goct.bench.runner.source_version", lambda: "before")
-    with pytest.raises(ValueError, match="the sources of goct have changed"):
+def test_changed_code_is_noticed(folder: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("goct.bench.runner.code_version", lambda: "before")
+    with pytest.raises(ValueError, match="goct, or the package of the solver 'tests"):
         run(folder, "Honest")
+
+
+def test_another_version_of_a_solver_is_noticed(folder: Folder) -> None:
+    question = Spec("first", folder.digest("first"), "cart", limit=10.0, package="scikit-learn 0.1")
+    with pytest.raises(ValueError, match="or the package of the solver 'cart'"):
+        Runner().run(question, folder.file("first"))
+
+
+def test_slow_loading_is_not_the_solvers_fault(
+    folder: Folder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("goct.bench.runner.LOADING", 0.0)
+    outcome = run(folder, "Honest")
+    assert outcome.status is Status.TIMEOUT
+    assert "packages and data were not loaded" in outcome.message
 
 
 def test_synthetic_data_needs_no_file() -> None:
@@ -91,7 +106,7 @@ def test_synthetic_data_needs_no_file() -> None:
     assert Runner().run(question, None).is_proven
 
 
-def _is_alive(pid: int) -> bool:
+def is_alive(pid: int) -> bool:
     for _ in range(50):
         try:
             os.kill(pid, 0)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from goct.bench.data import Folder, is_synthetic
@@ -16,12 +17,19 @@ from goct.bench.version import code_version
 
 @dataclass(frozen=True)
 class Tally:
-    """How a campaign went: runs that were asked for, done before, done now, and lost."""
+    """How a campaign went: runs that were asked for, done before, done now, and lost.
+
+    Attributes
+    ----------
+    ends
+        How those that were done now ended.
+    """
 
     asked: int
     before: int
     now: int
     lost: int
+    ends: Mapping[Status, int] = field(default_factory=dict)
 
     @property
     def is_complete(self) -> bool:
@@ -66,7 +74,8 @@ def run_campaign(
     pending = [spec for key, spec in wanted.items() if results.find(key, version) is None]
     before = len(wanted) - len(pending)
     jobs = [Job(s, None if is_synthetic(s.dataset) else folder.file(s.dataset)) for s in pending]
-    now = lost = 0
+    lost = 0
+    ends: Counter[Status] = Counter()
     with display:
         display.start(pending, before=before, width=executor.width)
         finished = executor.run(jobs)
@@ -76,11 +85,11 @@ def run_campaign(
                     lost += 1
                     continue
                 results.add(done.job.spec, version, done.outcome, done.processor)
-                now += 1
+                ends[done.outcome.status] += 1
                 display.show(done.job.spec, done.outcome)
         finally:
             finished.close()  # type: ignore[attr-defined]
-    return Tally(len(wanted), before, now, lost)
+    return Tally(len(wanted), before, ends.total(), lost, ends)
 
 
 def forget_failures(experiments: Mapping[str, Sequence[Spec]], results: Results) -> None:

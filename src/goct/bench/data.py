@@ -38,18 +38,17 @@ PAPER = (
 )
 """The datasets of the paper's study of nonlinear metrics."""
 
+_GZIP = b"\x1f\x8b"
 _SYNTHETIC = re.compile(r"synthetic-(\d+)x(\d+)")
 
 
 def default_folder() -> Path | None:
-    """Return the folder that GOCT_DATASETS names, else `shared/datasets` beside the checkout."""
+    """Return the folder that GOCT_DATASETS names, else `shared/datasets` beside a checkout."""
     if named := os.environ.get("GOCT_DATASETS"):
         return Path(named)
-    for parent in Path(__file__).resolve().parents:
-        if (parent / "pyproject.toml").exists():
-            beside = parent.parent / "shared" / "datasets"
-            return beside if beside.is_dir() else None
-    return None
+    root = Path(__file__).resolve().parents[3]
+    beside = root.parent / "shared" / "datasets"
+    return beside if (root / "pyproject.toml").exists() and beside.is_dir() else None
 
 
 def read_dataset(path: Path) -> tuple[Features, Labels]:
@@ -98,7 +97,10 @@ class Folder:
 
     def digest(self, name: str) -> str:
         """Return what tells the content of a dataset from others."""
-        return hashlib.sha256(self.file(name).read_bytes()).hexdigest()[:12]
+        content = self.file(name).read_bytes()
+        if not content.startswith(_GZIP):
+            raise ValueError(f"{self.file(name)} is not compressed with gzip")
+        return hashlib.sha256(content).hexdigest()[:12]
 
 
 def synthetic_name(rows: int, features: int) -> str:

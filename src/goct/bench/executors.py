@@ -10,6 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 from goct.bench.runner import Runner
 from goct.bench.spec import Outcome, Spec
@@ -112,6 +113,7 @@ class DaskExecutor(Executor):
             from distributed import Client, LocalCluster
         except ImportError:
             raise ImportError("a cluster needs Dask: pip install 'goct[bench]'") from None
+        self._token = uuid4().hex
         self._cluster = None
         if scheduler is None:
             if workers < 1:
@@ -144,7 +146,7 @@ class DaskExecutor(Executor):
                 data = None if job.path is None else contents[job.path]
                 spec = job.spec.to_json()
                 future = self.client.submit(
-                    run_remotely, spec, data, source_version(), pure=False, retries=2
+                    run_remotely, spec, data, source_version(), self._token, pure=False, retries=2
                 )
                 futures[future] = job
             for future in completed(list(futures)):
@@ -158,14 +160,28 @@ class DaskExecutor(Executor):
         finally:
             with suppress(Exception):
                 self.client.cancel(list(futures))
+            with suppress(Exception):  # what runs already does not notice that it is cancelled
+                self.client.run(stop_runs, self._token)
             with suppress(Exception):
                 self.client.close()
             if self._cluster is not None:
                 self._cluster.close()
 
 
-def run_remotely(spec: str, data: bytes | None, version: str) -> tuple[str, str]:
+_running: set[tuple[str, Runner]] = set()  # on a worker: who asked, and what runs
+
+
+def run_remotely(spec: str, data: bytes | None, version: str, token: str) -> tuple[str, str]:
     """Do a job on a worker, and return the outcome and the processor.
+
+    Parameters
+    ----------
+    spec, data
+        The job.
+    version
+        The sources of goct that it is about.
+    token
+        Stands for the campaign, see :func:`stop_runs`.
 
     Raises
     ------
@@ -174,10 +190,22 @@ def run_remotely(spec: str, data: bytes | None, version: str) -> tuple[str, str]
     """
     if source_version() != version:
         raise ValueError(f"a worker has goct {source_version()} instead of {version}")
-    with tempfile.TemporaryDirectory(prefix="goct-bench-") as folder:
-        path = None
-        if data is not None:
-            path = Path(folder, "data.txt.gz")
-            path.write_bytes(data)
-        outcome = Runner().run(Spec.from_json(spec), path)
+    entry = (token, Runner())
+    _running.add(entry)
+    try:
+        with tempfile.TemporaryDirectory(prefix="goct-bench-") as folder:
+            path = None
+            if data is not None:
+                path = Path(folder, "data.txt.gz")
+                path.write_bytes(data)
+            outcome = entry[1].run(Spec.from_json(spec), path)
+    finally:
+        _running.discard(entry)
     return outcome.to_json(), cpu_model()
+
+
+def stop_runs(token: str) -> None:
+    """Kill what a worker runs for a campaign."""
+    for owner, runner in list(_running):
+        if owner == token:
+            runner.stop()

@@ -176,6 +176,9 @@ def provenance(campaign: Campaign) -> str:
     about = dict(campaign.about)
     commands = about.pop("commands", [])
     seconds = sum(run.outcome.seconds for run in campaign.runs if run.outcome is not None)
+    processors = Counter(run.processor for run in campaign.runs if run.processor)
+    if len(processors) > 1:
+        about["processor"] = ", ".join(f"{p} ({n} runs)" for p, n in processors.most_common())
     facts = {
         "started": f"{campaign.started} (UTC)",
         "code": f"goct {campaign.version}",

@@ -46,10 +46,11 @@ CREATE TABLE members (
 
 @dataclass(frozen=True)
 class Run:
-    """A specification and what came of it; None while it has not been done."""
+    """A specification and what came of it, and the processor; None while it has not been done."""
 
     spec: Spec
     outcome: Outcome | None
+    processor: str | None = None
 
 
 @dataclass(frozen=True)
@@ -222,14 +223,18 @@ class Results:
 
     def _runs(self, campaign: int, version: str) -> tuple[Run, ...]:
         rows = self._database.execute(
-            "SELECT members.spec, runs.outcome FROM members LEFT JOIN runs "
+            "SELECT members.spec, runs.outcome, runs.processor FROM members LEFT JOIN runs "
             "ON runs.key = members.key AND runs.version = ? "
             "WHERE members.campaign = ? ORDER BY members.place",
             (version, campaign),
         )
         return tuple(
-            Run(Spec.from_json(spec), None if outcome is None else Outcome.from_json(outcome))
-            for spec, outcome in rows
+            Run(
+                Spec.from_json(spec),
+                None if outcome is None else Outcome.from_json(outcome),
+                processor,
+            )
+            for spec, outcome, processor in rows
         )
 
 

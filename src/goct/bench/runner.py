@@ -16,7 +16,7 @@ from threading import Lock
 
 from goct.bench.spec import Outcome, Spec, Status
 from goct.bench.task import CHANGED, LOADING, hard_limit
-from goct.bench.version import source_version
+from goct.bench.version import code_version
 
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 _NO_MEMORY = ("MemoryError", "bad_alloc", "out of memory", "Out of memory", "Cannot allocate")
@@ -40,7 +40,7 @@ class Runner:
         InterruptedError
             If :meth:`stop` was called meanwhile.
         ValueError
-            If the sources of goct have changed since this process began.
+            If goct or the solver has changed since this process began.
         """
         with tempfile.TemporaryDirectory(prefix="goct-bench-") as folder:
             result, errors = Path(folder, "result"), Path(folder, "errors")
@@ -49,7 +49,7 @@ class Runner:
                 "spec": spec.to_json(),
                 "path": file,
                 "parent": os.getpid(),
-                "version": source_version(),
+                "version": code_version(),
             }
             text = json.dumps(request)
             Path(folder, "request").write_text(text, encoding="utf-8")
@@ -57,7 +57,9 @@ class Runner:
             with errors.open("wb") as stream:
                 process = self._start(stream.fileno(), folder)
             try:
-                code = _wait(process, Path(folder, "ready"), hard_limit(spec))
+                ready = Path(folder, "ready")
+                code = _wait(process, ready, hard_limit(spec))
+                is_loaded = ready.exists()
             finally:
                 kill(process)
                 with self._lock:
@@ -68,13 +70,13 @@ class Runner:
                 raise InterruptedError("the campaign was stopped")
             if code == CHANGED:
                 raise ValueError(
-                    "the sources of goct have changed since the campaign began; give the command "
-                    "again to go on with the new ones"
+                    f"goct, or the package of the solver {spec.solver!r}, is not the one that the "
+                    "campaign began with; give the command again to go on with the new one"
                 )
             if code == 0 and result.exists():
                 return Outcome.from_json(result.read_text(encoding="utf-8"))
             tail = errors.read_text(encoding="utf-8", errors="replace").strip()[-_TAIL:]
-        return replace(_post_mortem(spec, code, tail), seconds=seconds)
+        return replace(_post_mortem(spec, code, tail, is_loaded), seconds=seconds)
 
     def stop(self) -> None:
         """Kill what runs; nothing runs any more after this."""
@@ -132,7 +134,10 @@ def _python_path() -> dict[str, str]:
     return {"PYTHONPATH": os.pathsep.join(absolute)}
 
 
-def _post_mortem(spec: Spec, code: int | None, tail: str) -> Outcome:
+def _post_mortem(spec: Spec, code: int | None, tail: str, is_loaded: bool) -> Outcome:
+    if code is None and not is_loaded:
+        message = f"killed, since packages and data were not loaded after {LOADING:.0f} s"
+        return Outcome(Status.TIMEOUT, message=message)
     if code is None or -code == signal.SIGXCPU:
         message = f"killed after {hard_limit(spec):.0f} s; it was given {spec.limit:g} s"
         return Outcome(Status.TIMEOUT, message=message)

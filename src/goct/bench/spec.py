@@ -39,6 +39,8 @@ class Spec:
         A seed for solvers, and for datasets that are made on the spot.
     options
         Options of the solver: pairs of a name and a plain value.
+    package
+        The package behind the solver, with its version; "" if that is goct itself.
     """
 
     dataset: str
@@ -52,6 +54,7 @@ class Spec:
     split: int | None = None
     seed: int = 0
     options: tuple[tuple[str, Any], ...] = ()
+    package: str = ""
 
     def __post_init__(self) -> None:
         pairs = tuple(sorted((str(name), _frozen(value)) for name, value in self.options))

@@ -27,7 +27,7 @@ from goct.bench.data import Features, Labels, Split, make_synthetic, read_datase
 from goct.bench.peers import Question, Unsupported, get_solver
 from goct.bench.peers.base import Predict
 from goct.bench.spec import Outcome, Spec, Status
-from goct.bench.version import source_version
+from goct.bench.version import code_version
 from goct.metrics import Confusion, get_metric
 
 GRACE = 0.25, 10.0
@@ -41,7 +41,7 @@ LOADING = 120.0
 
 
 CHANGED = 75
-"""The exit code of a process that found other sources than those that the campaign began with."""
+"""The exit code of a process that found other code than the campaign began with."""
 
 
 def hard_limit(spec: Spec) -> float:
@@ -173,13 +173,19 @@ def peak_memory() -> int:
         return size * (1 if sys.platform == "darwin" else 1024)
 
 
+def _has_other_package(spec: Spec) -> bool:
+    """Say whether the solver is of another version than the run is about."""
+    here = get_solver(spec.solver).package(dict(spec.options))
+    return "" not in (here, spec.package) and here != spec.package
+
+
 def main() -> None:
     """Do the run that the command line names."""
     folder = Path(sys.argv[1])
     data = json.loads((folder / "request").read_text(encoding="utf-8"))
     spec = Spec.from_json(data["spec"])
     confine(spec, data["parent"])
-    if data["version"] != source_version():
+    if data["version"] != code_version() or _has_other_package(spec):
         sys.exit(CHANGED)
     try:
         path = None if data["path"] is None else Path(data["path"])

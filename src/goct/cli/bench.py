@@ -99,7 +99,8 @@ def run(
         str | None, typer.Option(help="Use the Dask cluster at this address, tcp://...")
     ] = None,
     retry: Annotated[
-        bool, typer.Option("--retry", help="Do again what crashed or ran out of time or memory.")
+        bool,
+        typer.Option("--retry", help="Do again what crashed, was killed or was not installed."),
     ] = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only say how many runs there are, and their limits.")
@@ -114,6 +115,7 @@ def run(
     from goct.bench.experiments import EXPERIMENTS, Plan, Profile
     from goct.bench.progress import Display, format_duration
     from goct.bench.results import Results
+    from goct.bench.spec import Status
     from goct.bench.version import commit, machine
 
     if quick and tiny:
@@ -144,7 +146,12 @@ def run(
         seed=seed,
     )
     _check(plan)
-    specs = {name: EXPERIMENTS[name].specs(plan) for name in names}
+    specs, used = {}, {}
+    for name in names:
+        plan.used.clear()
+        specs[name] = EXPERIMENTS[name].specs(plan)
+        used[name] = set(plan.used)
+    _check_use(plan, used)
     if plan.missing:
         note(f"not in {place}: {', '.join(sorted(plan.missing, key=str.lower))}")
     for name in [name for name, asked in specs.items() if not asked]:
@@ -179,6 +186,9 @@ def run(
             signal.signal(signal.SIGTERM, previous)
     if not quiet:
         note(f"{tally.asked} runs: {tally.before} done before, {tally.now} done now; {results}")
+        others = {end.value: n for end, n in tally.ends.items() if end is not Status.OK}
+        if others:
+            note("without a tree: " + ", ".join(f"{n} {end}" for end, n in others.items()))
     if not tally.is_complete:
         note(f"{tally.lost} runs were lost with their workers; the same command does them again")
         raise typer.Exit(Code.STOPPED)
@@ -322,6 +332,20 @@ def _bytes(text: str) -> int:
     if match is None:
         raise UsageError(f"--memory takes a size such as 4G or 500M, got {text!r}")
     return int(float(match[1]) * 1024 ** " KMGT".index(match[2].upper() or " "))
+
+
+def _check_use(plan: Plan, used: dict[str, set[str]]) -> None:
+    """Refuse options that no experiment looks at, and say which of them look at the others."""
+    options = ("datasets", "depths", "metrics", "penalties", "rows", "solvers", "splits", "limit")
+    given = [name for name in options if getattr(plan, name) is not None]
+    if plan.backend != "scip":
+        given.append("backend")
+    for option in given:
+        users = [name for name, looked_at in used.items() if option in looked_at]
+        if not users:
+            raise UsageError(f"--{option} has no part in {', '.join(used)}")
+        if len(users) < len(used):
+            note(f"--{option} counts for {', '.join(users)} only")
 
 
 def _check(plan: Plan) -> None:

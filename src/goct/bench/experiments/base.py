@@ -9,6 +9,7 @@ from enum import Enum
 from typing import Any, ClassVar, TypeVar
 
 from goct.bench.data import Folder
+from goct.bench.peers import get_solver
 from goct.bench.render import Report
 from goct.bench.reported import Reported
 from goct.bench.results import Run
@@ -53,6 +54,8 @@ class Plan:
         A seed for solvers.
     missing
         Datasets that are not in the folder are added here.
+    used
+        The names of options that an experiment looked at are added here.
     """
 
     folder: Folder
@@ -69,9 +72,12 @@ class Plan:
     memory: int = 0
     seed: int = 0
     missing: set[str] = field(default_factory=set, compare=False)
+    used: set[str] = field(default_factory=set, compare=False)
 
-    def choose(self, asked: T | None, full: T, quick: T, tiny: T | None = None) -> T:
+    def choose(self, option: str, full: T, quick: T, tiny: T | None = None) -> T:
         """Return what was asked for, or what goes with the profile."""
+        self.used.add(option)
+        asked: T | None = getattr(self, option)
         if asked is not None:
             return asked
         if self.profile is Profile.FULL:
@@ -80,23 +86,25 @@ class Plan:
 
     def choose_datasets(self, full: Sequence[str], quick: Sequence[str]) -> list[str]:
         """Return the datasets that are asked for and are in the folder."""
-        names = self.choose(self.datasets, tuple(full), tuple(quick))
+        names = self.choose("datasets", tuple(full), tuple(quick))
         self.missing.update(name for name in names if name not in self.folder.names)
         return [name for name in names if name in self.folder.names]
 
     def choose_limit(self, full: float, quick: float = 5.0) -> float:
         """Return the seconds for each run."""
-        return self.choose(self.limit, full, quick, 2.0)
+        return self.choose("limit", full, quick, 2.0)
 
     def spec(self, dataset: str, solver: str, **settings: Any) -> Spec:
         """Return a run on a dataset of the folder."""
         options = dict(settings.pop("options", {}))
         if solver == "mip":
+            self.used.add("backend")
             options.setdefault("backend", self.backend)
         return Spec(
             dataset=dataset,
             digest=self.folder.digest(dataset),
             solver=solver,
+            package=get_solver(solver).package(options),
             memory=self.memory,
             seed=self.seed,
             options=tuple(options.items()),

@@ -28,7 +28,7 @@ class FrontierExperiment(Experiment):
     def specs(self, plan: Plan) -> list[Spec]:
         """Return a run for each dataset, depth, and kind of frontier."""
         datasets = plan.choose_datasets(PAPER, ("compas", "hepatitis", "fico"))
-        depths = plan.choose(plan.depths, (2, 3, 4), (2, 3), (1, 2))
+        depths = plan.choose("depths", (2, 3, 4), (2, 3), (1, 2))
         return [
             plan.spec(
                 name,

@@ -30,12 +30,12 @@ class Growth(Experiment):
         most = {Profile.FULL: 7, Profile.QUICK: 5, Profile.TINY: 3}[plan.profile]
         rows = [10**power for power in range(3, most + 1)]
         features = [10, 20, 40, 80, 160, 320, 640][: 2 * most - 6]
-        depths = plan.choose(plan.depths, (1, 2, 3, 4, 5, 6), (1, 2, 3, 4), (1, 2))
+        depths = plan.choose("depths", (1, 2, 3, 4, 5, 6), (1, 2, 3, 4), (1, 2))
         points = [(n, _FEATURES, _DEPTH) for n in (_ROWS, *rows)]
         points += [(n, _FEW, _DEPTH) for n in rows]
         points += [(_ROWS, f, _DEPTH) for f in features]
         points += [(_ROWS, _FEATURES, d) for d in depths]
-        metrics = plan.choose(plan.metrics, ("f1",), ("f1",))
+        metrics = plan.choose("metrics", ("f1",), ("f1",))
         return [
             Spec(
                 dataset=synthetic_name(n, f),

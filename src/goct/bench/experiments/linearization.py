@@ -45,11 +45,9 @@ class Linearization(Experiment):
     def specs(self, plan: Plan) -> list[Spec]:
         """Return a run for each metric, dataset and variant, on a training half."""
         datasets = plan.choose_datasets(PAPER, SMALL[:2])
-        depths = plan.choose(plan.depths, (5,), (2,))
-        metrics = [
-            get_metric(m).name for m in plan.choose(plan.metrics, ("f1", "mcc"), ("f1", "mcc"))
-        ]
-        splits = range(plan.choose(plan.splits, 1, 1))
+        depths = plan.choose("depths", (5,), (2,))
+        metrics = [get_metric(m).name for m in plan.choose("metrics", ("f1", "mcc"), ("f1", "mcc"))]
+        splits = range(plan.choose("splits", 1, 1))
         solvers: list[tuple[str, dict[str, Any]]] = [
             ("mip", options | ALONE) for options in VARIANTS.values()
         ]

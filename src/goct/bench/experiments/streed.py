@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from goct.bench.data import PAPER
 from goct.bench.experiments.base import Experiment, Plan
+from goct.bench.experiments.tools import ANY_OPTIMUM
 from goct.bench.render import Cell, Mark, Report, Table, mark_best, mean, question_of, refuted
 from goct.bench.reported import Reported
 from goct.bench.results import Run
@@ -16,7 +17,7 @@ _PAPER_COLUMNS = {"BendersOCT-cut": "benders_cut", "STreeD": "streed"}
 _PAPER_DEPTHS = (4, 5)
 _OPTIONS: dict[str, dict[str, Any]] = {
     "mip": {"injection": "paper", "node_heuristic": "mip"},  # the search engine does not help
-    "search": {"fewest_splits": False},  # neither does STreeD look for a smaller tree
+    "search": ANY_OPTIMUM,
 }
 _NAMES = {"search": "goct search", "mip": "goct MIP", "streed": "STreeD"}
 
@@ -31,18 +32,16 @@ class VersusStreed(Experiment):
     def specs(self, plan: Plan) -> list[Spec]:
         """Return a run for each dataset, depth and solver, on all rows and on a half."""
         datasets = plan.choose_datasets(PAPER, ("compas", "hepatitis", "promoters"))
-        depths = plan.choose(plan.depths, (4, 5), (3, 4), (2,))
-        solvers = plan.choose(
-            plan.solvers, ("search", "mip", "streed"), ("search", "mip", "streed")
-        )
+        depths = plan.choose("depths", (4, 5), (3, 4), (2,))
+        solvers = plan.choose("solvers", ("search", "mip", "streed"), ("search", "mip", "streed"))
         splits: dict[str, list[int | None]] = {
             "all": [None],
-            "train": [*range(plan.choose(plan.splits, 1, 1))],
+            "train": [*range(plan.choose("splits", 1, 1))],
         }
         return [
             plan.spec(name, solver, metric="f1", depth=depth, limit=plan.choose_limit(90.0),
                       split=split, options=_OPTIONS.get(solver, {}))
-            for rows in plan.choose(plan.rows, ("all", "train"), ("all", "train"), ("train",))
+            for rows in plan.choose("rows", ("all", "train"), ("all", "train"), ("train",))
             for depth in depths
             for split in splits[rows]
             for name in datasets

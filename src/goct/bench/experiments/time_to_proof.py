@@ -36,13 +36,13 @@ class TimeToProof(Experiment):
     def specs(self, plan: Plan) -> list[Spec]:
         """Return a run for each metric, depth and dataset, on all rows."""
         datasets = plan.choose_datasets(PAPER, ("compas", "hepatitis", "fico"))
-        depths = plan.choose(plan.depths, (3, 4, 5), (2, 3), (2,))
+        depths = plan.choose("depths", (3, 4, 5), (2, 3), (2,))
         metrics = [
             get_metric(m).name
-            for m in plan.choose(plan.metrics, METRICS, ("accuracy", "f1", "mcc", "gmean"))
+            for m in plan.choose("metrics", METRICS, ("accuracy", "f1", "mcc", "gmean"))
         ]
-        solvers = plan.choose(plan.solvers, ("search",), ("search",))
-        penalties = plan.choose(plan.penalties, ("0",), ("0",))
+        solvers = plan.choose("solvers", ("search",), ("search",))
+        penalties = plan.choose("penalties", ("0",), ("0",))
         return [
             plan.spec(name, solver, metric=metric, depth=depth, penalty=penalty,
                       limit=plan.choose_limit(90.0))

@@ -17,6 +17,9 @@ K = TypeVar("K")
 PENALTY = "0.01"
 """The penalty per split in the paper's studies of formulations and warm starts."""
 
+ANY_OPTIMUM: dict[str, Any] = {"fewest_splits": False}
+"""Options of the search engine: like its peers, it does not look for the smallest optimal tree."""
+
 ALONE = {"injection": "none", "node_heuristic": "rounding"}
 """Options of the MIP engine that leave everything to the models: no search, no warm start."""
 
@@ -35,7 +38,7 @@ def mip_specs(
     variants
         Options of the MIP engine.
     """
-    depths = plan.choose(plan.depths, (2, 3, 4, 5), (2, 3), (2,))
+    depths = plan.choose("depths", (2, 3, 4, 5), (2, 3), (2,))
     options = list(variants)
     return [
         plan.spec(
@@ -47,7 +50,7 @@ def mip_specs(
             limit=plan.choose_limit(900.0),
             options=variant,
         )
-        for depth, split in product(depths, range(plan.choose(plan.splits, 1, 1)))
+        for depth, split in product(depths, range(plan.choose("splits", 1, 1)))
         for name, variant in product(datasets, options)
     ]
 

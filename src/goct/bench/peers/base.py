@@ -121,6 +121,11 @@ class Solver(ABC):
         except PackageNotFoundError:
             return None
 
+    def package(self, options: Mapping[str, Any]) -> str:
+        """Return the package that answers, and its version; "" if that is goct, or not there."""
+        known = self.version if self.is_installed and self.distribution != "goct" else None
+        return "" if known is None else f"{self.distribution} {known}"
+
     def refusal(self, question: Question) -> str | None:
         """Say why the solver cannot answer a question; None if it can."""
         if self.metrics is not None and question.metric not in self.metrics:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Mapping
 from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from goct.bench.data import Features, Labels
@@ -14,6 +15,8 @@ from goct.problem import Problem
 from goct.search import solve_search
 from goct.solution import Solution, Status
 from goct.solve import solve
+
+_BACKENDS = {"scip": "pyscipopt", "gurobi": "gurobipy", "highs": "highspy"}
 
 
 def problem_of(question: Question) -> Problem:
@@ -55,6 +58,14 @@ class Mip(Search):
     def load(self) -> None:
         """Import the solvers."""
         import_module("goct.mip")
+
+    def package(self, options: Mapping[str, Any]) -> str:
+        """Return the package of the backend, and its version."""
+        name = _BACKENDS.get(options.get("backend", "scip"), "")
+        try:
+            return f"{name} {version(name)}" if name else ""
+        except PackageNotFoundError:
+            return ""
 
     def options(self, options: Mapping[str, Any]) -> dict[str, Any]:
         """Return the options for the engine."""
