@@ -27,6 +27,7 @@ Direction: TypeAlias = tuple[int, int, int]
 """What a false negative, a false positive and a split cost."""
 
 _RESOLUTION = 1000
+_MOST_CUTS = 50
 _FEW_SPLITS = 5
 """Up to so many, the question about all numbers of splits is the quicker one."""
 _TILTS = (-0.1, -0.05, -0.03, -0.01, 0, 0.01, 0.03, 0.05, 0.1)
@@ -87,7 +88,10 @@ class BudgetSweep:
 
     def _cut(self) -> None:
         """Cut off the most promising point, as long as that finds new trees."""
-        while (point := self._most_promising()) is not None:
+        for _ in range(_MOST_CUTS):
+            point = self._most_promising()
+            if point is None:
+                return
             splits, step = point
             x, y = int(self.steps.low[step]), int(self.floors[splits][step])
             direction = self._tangent(x, y)

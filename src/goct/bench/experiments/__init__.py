@@ -8,7 +8,7 @@ from goct.bench.experiments.formulations import Formulations
 from goct.bench.experiments.frontier import FrontierExperiment
 from goct.bench.experiments.growth import Growth
 from goct.bench.experiments.linearization import Linearization
-from goct.bench.experiments.out_of_sample import OutOfSample
+from goct.bench.experiments.out_of_sample import EveryMetric, OutOfSample
 from goct.bench.experiments.streed import VersusStreed
 from goct.bench.experiments.time_to_proof import TimeToProof
 from goct.bench.experiments.versus_peers import VersusPeers
@@ -25,6 +25,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         WarmStart(),
         Linearization(),
         OutOfSample(),
+        EveryMetric(),
         TimeToProof(),
         VersusPeers(),
         Growth(),

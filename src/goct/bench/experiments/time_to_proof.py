@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from goct.bench.data import PAPER
 from goct.bench.experiments.base import Experiment, Plan
 from goct.bench.experiments.tools import (
+    METRICS,
     draw_proven,
     geometric_mean,
     group,
@@ -21,9 +22,6 @@ from goct.bench.reported import Reported
 from goct.bench.results import Run
 from goct.bench.spec import Outcome, Spec
 from goct.metrics import get_metric
-
-METRICS = ("accuracy", "balanced_accuracy", "f1", "jaccard", "kappa", "mcc", "fowlkes_mallows",
-           "gmean", "dor_smoothed")  # fmt: skip
 
 
 class TimeToProof(Experiment):

@@ -17,6 +17,10 @@ K = TypeVar("K")
 PENALTY = "0.01"
 """The penalty per split in the paper's studies of formulations and warm starts."""
 
+METRICS = ("accuracy", "balanced_accuracy", "f1", "jaccard", "kappa", "mcc", "fowlkes_mallows",
+           "gmean", "dor_smoothed")  # fmt: skip
+"""One of each kind of metric."""
+
 ANY_OPTIMUM: dict[str, Any] = {"fewest_splits": False}
 """Options of the search engine: like its peers, it does not look for the smallest optimal tree."""
 
