@@ -26,6 +26,13 @@ def check_count(value: Any, name: str, minimum: int = 0) -> int:
     return int(value)
 
 
+def check_flag(value: Any, name: str) -> bool:
+    """Return `value` if it is True or False."""
+    if not isinstance(value, bool | np.bool_):
+        raise TypeError(f"{name} must be True or False, got {value!r}")
+    return bool(value)
+
+
 def check_choice(value: Any, name: str, allowed: Sequence[str]) -> str:
     """Return `value` if it is one of the `allowed` words."""
     if value not in allowed:

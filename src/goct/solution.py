@@ -41,6 +41,8 @@ class Limit(Enum):
     """The limit on the number of nodes was reached."""
     MEMORY = "memory"
     """The memory limit was reached."""
+    GAP = "gap"
+    """The tree is as close to the best one as was asked for."""
     INTERRUPTED = "interrupted"
     """The user pressed Ctrl-C, or the callback asked to stop."""
 

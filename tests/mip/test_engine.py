@@ -95,6 +95,10 @@ def test_missing_backends_are_named_with_their_extra(monkeypatch) -> None:
         ({"threads": 2}, ValueError, "'gurobi' and 'highs' can"),
         ({"cuts": {"magic": True}}, ValueError, "unknown family of cuts 'magic'"),
         ({"cuts": ["pairs"]}, TypeError, "cuts must map"),
+        ({"cuts": {"pairs": "no"}}, TypeError, r"cuts\['pairs'\] must be True or False, got 'no'"),
+        ({"integer_flow": "yes"}, TypeError, "integer_flow must be True or False"),
+        ({"heuristic_share": True}, TypeError, "heuristic_share must be a number"),
+        ({"log": 1}, TypeError, "log must be True or False"),
         ({"gap": -1}, ValueError, "gap must not be negative"),
         ({"max_rounds": -1}, ValueError, "max_rounds must be at least 0"),
         ({"max_cuts": 0}, ValueError, "max_cuts must be at least 1"),
@@ -145,7 +149,8 @@ def test_node_limit_and_gap(backend) -> None:
     )
     solution = solve(problem, "accuracy", 2, engine="mip", gap=0.9, backend=backend)
     assert solution.status is Status.FEASIBLE
-    assert solution.limit is Limit.NONE
+    assert solution.limit is Limit.GAP
+    assert "close enough" in solution.summary()
     assert 0 < solution.gap <= Fraction(9, 10)
 
 

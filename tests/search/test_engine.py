@@ -351,6 +351,12 @@ def test_irregular_weights_are_rounded_rather_than_refused() -> None:
             assert solve(problem, metric, 2).status is Status.OPTIMAL
 
 
+def test_flags_are_checked() -> None:
+    problem = Problem.from_arrays([[0], [1]], [0, 1])
+    with pytest.raises(TypeError, match="fewest_splits must be True or False, got 'no'"):
+        solve(problem, "f1", 1, engine="search", fewest_splits="no")
+
+
 def test_ties_can_be_left_alone() -> None:
     rng = np.random.default_rng(3)
     problem = Problem.from_arrays(rng.integers(0, 2, (60, 6)), rng.random(60) < 0.3)

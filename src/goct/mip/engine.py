@@ -8,7 +8,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from goct._validation import check_choice, check_count
+from goct._validation import check_choice, check_count, check_flag
 from goct.constraints import Constraint
 from goct.exact import Exact, as_fraction
 from goct.metrics import LinearMetric, Metric
@@ -199,13 +199,12 @@ def solve_mip(
         share=_check_share(heuristic_share, "heuristic_share"),
     )
     check_choice(injection, "injection", INJECTIONS)
-    if not isinstance(search_bound, bool):
-        raise TypeError(f"search_bound must be True or False, got {search_bound!r}")
+    check_flag(search_bound, "search_bound")
     asker = Asker(
         form,
         solver,
         max_depth,
-        integer_flow=integer_flow,
+        integer_flow=check_flag(integer_flow, "integer_flow"),
         cuts=families,
         separation=separation,
         node_heuristic=nodes,
@@ -214,7 +213,7 @@ def solve_mip(
             threads=threads,
             max_rounds=max_rounds,
             heuristic_every=nodes.every,
-            log=log,
+            log=check_flag(log, "log"),
         ),
     )
     inquiry = Inquiry(
@@ -262,6 +261,8 @@ def solve_mip(
                 callback=_until(ceiling, callback, lambda: stages.elapsed),
             )
         proof = "search" if ceiling is not None and ceiling < answer.bound else "mip"
+        if allowed_gap and answer.limit is Limit.NONE:
+            answer = replace(answer, limit=Limit.GAP)
     return Solution.of_tree(
         answer.best,
         answer.bound if ceiling is None else min(answer.bound, ceiling),
@@ -320,6 +321,8 @@ def _check_backend(name: str, solver: Backend, wanted: list[tuple[Ability, str]]
 
 
 def _check_share(value: Any, name: str) -> float:
+    if isinstance(value, bool):
+        raise TypeError(f"{name} must be a number, got {value!r}")
     number = as_fraction(value, name)
     if not 0 < number <= 1:
         raise ValueError(f"{name} must be above 0 and at most 1, got {value}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from goct._validation import check_choice
+from goct._validation import check_choice, check_flag
 from goct.mip.benders import BendersOCT
 from goct.mip.conflicts import ConflictCuts, PairCuts
 from goct.mip.instances import Instances
@@ -54,7 +54,7 @@ class Formulation:
         chosen = set(self.cuts)
         for name, is_on in (switches or {}).items():
             check_choice(name, "family of cuts", CUTS)
-            (chosen.add if is_on else chosen.discard)(name)
+            (chosen.add if check_flag(is_on, f"cuts[{name!r}]") else chosen.discard)(name)
         if self.is_compact and "fractional_benders" in chosen:
             raise ValueError(
                 f"the formulation {self.name!r} has flows, so there are no Benders cuts to "

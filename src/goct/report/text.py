@@ -101,6 +101,7 @@ def describe_status(solution: Solution) -> str:
                 Limit.TIME: "time limit",
                 Limit.NODES: "node limit",
                 Limit.MEMORY: "memory limit",
+                Limit.GAP: "close enough",
                 Limit.INTERRUPTED: "interrupted",
             }[solution.limit]
             gap = float(solution.gap or 0)

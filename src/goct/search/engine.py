@@ -6,6 +6,7 @@ import time
 from collections.abc import Mapping
 from fractions import Fraction
 
+from goct._validation import check_flag
 from goct.constraints import Constraint, MetricConstraint
 from goct.metrics import LinearMetric, Metric
 from goct.problem import Problem
@@ -24,33 +25,28 @@ def can_maximise(metric: Metric) -> bool:
 
 
 def refusal(problem: Problem, metric: Metric, constraints: tuple[Constraint, ...]) -> str | None:
-    """Say why the search engine cannot answer a question, and who can; None if it can."""
+    """Say why the search engine cannot answer a question; None if it can."""
     if not can_maximise(metric):
         return (
             f"the search engine cannot maximise {metric.name!r}: it is not known to be monotone, "
-            "that is, never to fall when TP or TN rises; if it is, declare it so, and if it is "
-            "not, it is a case for engine='mip'"
+            "that is, never to fall when TP or TN rises; if it is, declare it so"
         )
     for constraint in constraints:
         if not isinstance(constraint, MetricConstraint):
-            return (
-                f"the search engine handles constraints on metrics, not {constraint.name!r}; "
-                "use engine='mip'"
-            )
+            return f"the search engine handles constraints on metrics, not {constraint.name!r}"
         if not constraint.is_monotone:
             return (
                 f"the search engine cannot handle the constraint {constraint.name!r}: a tree that "
-                "meets it may no longer do so when it makes fewer errors; use engine='mip'"
+                "meets it may no longer do so when it makes fewer errors"
             )
         if problem.n_classes != 2:
             return (
-                f"the search engine handles the constraint {constraint.name!r} for two classes "
-                "only; use engine='mip'"
+                f"the search engine handles the constraint {constraint.name!r} for two classes only"
             )
     if constraints and not _has_plane(problem, metric):
         return (
             f"the search engine cannot maximise {metric.name!r} under constraints, only monotone "
-            "metrics of two classes; use engine='mip'"
+            "metrics of two classes"
         )
     return None
 
@@ -111,9 +107,10 @@ def solve_search(
     """
     started = time.perf_counter()
     if (why := refusal(problem, metric, constraints)) is not None:
-        raise ValueError(why)
+        raise ValueError(f"{why}; use engine='mip'")
     if limits.nodes is not None:
         raise ValueError("the search engine takes no node_limit; use time_limit, or engine='mip'")
+    check_flag(fewest_splits, "fewest_splits")
     size = Size(max_depth, max_splits)
     run = Run(
         problem,
