@@ -120,6 +120,13 @@ def test_an_estimate_learns_from_what_is_done(folder: Folder) -> None:
     assert estimate.seconds() == pytest.approx(3 * 5 / 2)
     estimate.finish(wanted[0], Outcome(Status.OK, seconds=1.0))
     assert estimate.seconds() == pytest.approx(2 * 2 / 2)
+    # Another dataset is taken to be like all others until one of its runs is done.
+    other = [replace(spec, dataset="second") for spec in wanted]
+    estimate = Estimate([*wanted, *other], width=1)
+    estimate.finish(wanted[0], Outcome(Status.OK, seconds=1.0))
+    assert estimate.seconds() == pytest.approx(5 * 2)
+    estimate.finish(other[0], Outcome(Status.OK, seconds=9.0))
+    assert estimate.seconds() == pytest.approx(2 * 2 + 2 * 10)
 
 
 def test_durations() -> None:

@@ -20,8 +20,9 @@ _OVERHEAD = 1.0  # seconds to start a process, until one has been seen
 class Estimate:
     """Guesses how long the runs take that are still to be done.
 
-    A run is taken to last as long as those of the same solver and depth have on
-    average; before one is done, half of its limit.
+    A run is taken to last as long as those of the same solver, depth and dataset
+    have on average; before one is done, as those of the same solver and depth, and
+    before that, half of its limit.
 
     Parameters
     ----------
@@ -34,18 +35,20 @@ class Estimate:
     def __init__(self, specs: Sequence[Spec], width: int) -> None:
         self.width = width
         self.left = {spec.key: spec for spec in specs}
-        self.seen: dict[tuple[str, int], list[float]] = defaultdict(list)
+        self.seen: dict[tuple[str, int, str | None], list[float]] = defaultdict(list)
 
     def finish(self, spec: Spec, outcome: Outcome) -> None:
         """Take note of a run that is done."""
         self.left.pop(spec.key, None)
-        self.seen[spec.solver, spec.depth].append(outcome.seconds + _OVERHEAD)
+        for dataset in (spec.dataset, None):
+            self.seen[spec.solver, spec.depth, dataset].append(outcome.seconds + _OVERHEAD)
 
     def seconds(self) -> float:
         """Return the seconds that are left."""
         total = 0.0
         for spec in self.left.values():
-            times = self.seen.get((spec.solver, spec.depth))
+            times = self.seen.get((spec.solver, spec.depth, spec.dataset))
+            times = times or self.seen.get((spec.solver, spec.depth, None))
             total += sum(times) / len(times) if times else spec.limit / 2
         return total / min(self.width, max(len(self.left), 1))
 
