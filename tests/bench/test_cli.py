@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import csv
+import os
 import re
 import signal
 import subprocess
@@ -126,11 +127,44 @@ def test_options_that_count_for_some_experiments_only(data: Path) -> None:
     assert "--datasets" not in output
 
 
-def test_runs_without_a_tree_are_counted(data: Path, tmp_path: Path) -> None:
+def test_runs_that_went_wrong_are_counted(data: Path, tmp_path: Path) -> None:
     solvers = "search,tests.bench.faults:Raises,tests.bench.faults:Absent"
     result = run("run", "streed", "--data", data, "--datasets", "first", "--tiny",
                  "--solvers", solvers, "--results", tmp_path / "r.sqlite")  # fmt: skip
-    assert "without a tree: 1 error, 1 not installed" in result.output
+    assert "not as they should be: 1 error, 1 not installed" in result.output
+
+
+def test_label_1_stands_against_the_rest(data: Path, tmp_path: Path) -> None:
+    arguments = ("--data", data, "--datasets", "triple", "--tiny")
+    results = tmp_path / "r.sqlite"
+    result = run("run", "time-to-proof", *arguments, "--metrics", "f1,mcc", "--results", results)
+    assert "not as they should be" not in result.output
+    run("run", "out-of-sample", *arguments, "--results", results)
+    run("report", results, "-o", tmp_path / "pages")
+    page = (tmp_path / "pages" / "out-of-sample.md").read_text()
+    assert "Left out, since they have more than two classes: triple." in page
+
+
+def test_a_changed_solver_of_ones_own_is_asked_again(data: Path, tmp_path: Path) -> None:
+    script = tmp_path / "mine.py"
+    text = """
+import numpy as np
+from goct.bench.peers import Answer, Question, Solver
+
+class Mine(Solver):
+    def fit(self, question: Question) -> Answer:
+        return Answer(lambda X: np.ones(len(X), dtype=int), splits=0, depth=0)
+"""
+    command = [sys.executable, "-m", "goct", "bench", "run", "streed", "--tiny", "--data", data,
+               "--datasets", "first", "--solvers", "mine:Mine", "--results",
+               tmp_path / "r"]  # fmt: skip
+    done = []
+    for change in ("", "", "# another line"):
+        script.write_text(text + change)
+        shown = subprocess.run(command, env=os.environ | {"PYTHONPATH": str(tmp_path)},
+                               capture_output=True, text=True, check=True).stderr  # fmt: skip
+        done.append(re.findall(r"(\d+) done now", shown))
+    assert done == [["1"], ["0"], ["1"]]
 
 
 def test_a_dataset_that_is_not_compressed(tmp_path: Path) -> None:

@@ -86,6 +86,8 @@ def test_several_processors_are_named() -> None:
 GOLDEN = """\
 # Title
 
+**Not complete: 3 of 4 runs are done.** Comparisons and means are of these.
+
 What was done.
 
 ![A figure](streed-f.svg)
@@ -112,7 +114,7 @@ What was done.
 
 Claimed to be optimal, while another solver has a better tree:
 
-- first streed f1 depth 4: claims 0.500000, there is 0.750000
+- first streed f1 depth 4: its tree has 0.500000, there is 0.750000
 
 ## How it was made
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -30,6 +31,9 @@ def test_each_kind_of_question_finds_the_optimum(kind, seed, monkeypatch) -> Non
     for name in {"_cut", "_separate", "_sweep"} - {kind}:
         monkeypatch.setattr(BudgetSweep, name, lambda _: None)
     monkeypatch.setattr(budgets, "_FEW_SPLITS", 0)
+    if seed % 2:
+        monkeypatch.setattr(budgets, "_MOST_ALONE", 2)
+        monkeypatch.setattr(budgets, "_SHARE", 1)  # then groups are 0, 1, 2, 3-5 and 6-7
     X, y = random_data(seed)
     n_pos, n_neg = int(y.sum()), int((~y).sum())
     trees = achievable(X, y, 3)
@@ -73,3 +77,29 @@ def test_a_stop_between_planes_leaves_a_proven_bound() -> None:
     for limit in (0.01, 0.05, 0.1, 0.2):
         solution = solve(problem, "mcc", 3, split_penalty=0.005, engine="search", time_limit=limit)
         assert solution.bound >= best.objective >= solution.objective
+
+
+def test_deep_trees_have_few_groups() -> None:
+    groups = budgets._groups(2**18 - 1)
+    assert groups[:3] == [(0, 0), (1, 1), (2, 2)]
+    assert groups[-1][1] == 2**18 - 1
+    assert all(b[0] == a[1] + 1 for a, b in pairwise(groups))
+    assert len(groups) < 120
+    X, y = random_data(0)
+    problem = Problem.from_arrays(X.astype(int), y.astype(int))
+    deep, flat = (solve(problem, "f1", d, split_penalty=0.01, engine="search") for d in (18, 5))
+    assert deep.status is flat.status is Status.OPTIMAL
+    assert deep.objective == flat.objective
+
+
+def test_weights_that_leave_little_room_for_the_costs_of_splits() -> None:
+    X, y = random_data(1)
+    weights = 10**13 - np.random.default_rng(0).integers(0, 1000, len(y))
+    problem = Problem.from_arrays(X.astype(int), y.astype(int), sample_weight=weights)
+    near = Problem.from_arrays(X.astype(int), y.astype(int))
+    solution = solve(problem, "f1", 3, split_penalty=0.2, engine="search")
+    other = solve(near, "f1", 3, split_penalty=0.2, engine="search")
+    assert solution.status is Status.OPTIMAL
+    assert float(solution.objective) == pytest.approx(float(other.objective), abs=1e-6)
+    with pytest.raises(ValueError, match="too fine for the search engine"):
+        solve(problem, "f1", 3, split_penalty=0.02, engine="search")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -132,7 +133,14 @@ def write_page(folder: Path, title: str, campaign: Campaign, report: Report) -> 
     """Write the page of an experiment, with its tables as CSV and its figures."""
     folder.mkdir(parents=True, exist_ok=True)
     name = campaign.experiment
-    parts = [f"# {title}", *report.text]
+    parts = [f"# {title}"]
+    if not campaign.is_complete:
+        done = sum(run.outcome is not None for run in campaign.runs)
+        parts.append(
+            f"**Not complete: {done} of {len(campaign.runs)} runs are done.** Comparisons and "
+            "means are of these."
+        )
+    parts += report.text
     for figure in report.figures:
         file = f"{name}-{figure.name}.svg"
         if _draw(figure, folder / file):
@@ -192,27 +200,26 @@ def provenance(campaign: Campaign) -> str:
 
 def _trouble(runs: Sequence[Run]) -> str:
     """Say which runs did not end as they should, and which claims others refute."""
-    counts: Counter[tuple[str, str]] = Counter()
-    examples: dict[tuple[str, str], str] = {}
+    counts: Counter[tuple[str, str, str]] = Counter()
+    examples: dict[tuple[str, str, str], str] = {}
     for run in runs:
-        if run.outcome is None:
-            kind = (run.spec.solver, "not done")
-        elif run.outcome.status is not Status.OK:
-            kind = (run.spec.solver, run.outcome.status.value)
-        else:
+        if run.outcome is not None and run.outcome.status is Status.OK:
             continue
-        counts[kind] += 1
+        end = "not done" if run.outcome is None else run.outcome.status.value
         message = "" if run.outcome is None else " ".join(run.outcome.message.split())[:120]
+        # The same words with other numbers are the same.
+        kind = (run.spec.solver, end, re.sub(r"\d[\d.]*", "#", message))
+        counts[kind] += 1
         examples.setdefault(kind, f"{run.spec.label}: {message}".removesuffix(": "))
     parts = []
     if counts:
         rows: list[list[Cell]] = [
-            [*kind, count, examples[kind]] for kind, count in sorted(counts.items())
+            [*kind[:2], count, examples[kind]] for kind, count in sorted(counts.items())
         ]
         table = Table("", "", ["solver", "what happened", "runs", "for example"], rows)
         parts.append(table.to_markdown())
     if wrong := refuted(runs):
-        lines = [f"- {run.spec.label}: claims {_value(run)}, there is {best:.6f}"
+        lines = [f"- {run.spec.label}: its tree has {_value(run)}, there is {best:.6f}"
                  for run, best in wrong]  # fmt: skip
         parts.append("Claimed to be optimal, while another solver has a better tree:")
         parts.append("\n".join(lines))

@@ -145,9 +145,9 @@ def confusions(predict: Predict, X: Features, y: Labels, parts: dict[str, Any]) 
 
 
 def confusion(y: Labels, predicted: Labels) -> tuple[int, ...]:
-    """Return TP, FP, FN and TN of two classes."""
-    cells = ((1, 1), (0, 1), (1, 0), (0, 0))
-    return tuple(int(((y == a) & (predicted == b)).sum()) for a, b in cells)
+    """Return TP, FP, FN and TN of label 1 against the rest."""
+    cells = ((True, True), (False, True), (True, False), (False, False))
+    return tuple(int((((y == 1) == a) & ((predicted == 1) == b)).sum()) for a, b in cells)
 
 
 def value_of(metric: str, y: Labels, predicted: Labels) -> float:

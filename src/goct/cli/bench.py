@@ -188,7 +188,7 @@ def run(
         note(f"{tally.asked} runs: {tally.before} done before, {tally.now} done now; {results}")
         others = {end.value: n for end, n in tally.ends.items() if end is not Status.OK}
         if others:
-            note("without a tree: " + ", ".join(f"{n} {end}" for end, n in others.items()))
+            note("not as they should be: " + ", ".join(f"{n} {end}" for end, n in others.items()))
     if not tally.is_complete:
         note(f"{tally.lost} runs were lost with their workers; the same command does them again")
         raise typer.Exit(Code.STOPPED)

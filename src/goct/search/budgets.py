@@ -10,7 +10,8 @@ that are left.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from itertools import product
 from typing import TypeAlias
@@ -20,7 +21,7 @@ from numpy.typing import NDArray
 
 from goct.exact import Exact
 from goct.search.plane import Goal, Plane
-from goct.search.run import Run, Size, TooFineError
+from goct.search.run import LARGEST_COST, Run, Size, TooFineError
 from goct.search.staircase import Steps
 
 Direction: TypeAlias = tuple[int, int, int]
@@ -28,6 +29,10 @@ Direction: TypeAlias = tuple[int, int, int]
 
 _RESOLUTION = 1000
 _MOST_CUTS = 50
+_MOST_ALONE = 31
+"""Up to so many splits, each number has bounds of its own."""
+_SHARE = 8
+"""Beyond, a number m shares its group with about m divided by this."""
 _FEW_SPLITS = 5
 """Up to so many, the question about all numbers of splits is the quicker one."""
 _TILTS = (-0.1, -0.05, -0.03, -0.01, 0, 0.01, 0.03, 0.05, 0.1)
@@ -49,18 +54,35 @@ class BudgetSweep:
 
     Attributes
     ----------
+    groups
+        Numbers of splits from 0 on, those that can win: the first and the last one
+        of each group. Larger numbers share a group.
     floors
-        The same for trees with at most so many splits, from 0 on.
+        No tree with at most as many splits as the last number of a group has
+        fewer false positives, by step.
     """
 
     def __init__(self, run: Run, plane: Plane, steps: Steps, floor: NDArray[np.int64]) -> None:
         self.run = run
         self.plane = plane
         self.steps = steps
-        self.floors = [floor] * (run.size.most_splits + 1)
+        self.groups = _groups(self._most_splits())
+        self.floors = [floor] * len(self.groups)
+        # The costs of splits may be as large as all others together, and 64 of them must fit.
+        room = LARGEST_COST // (400 * max(plane.n_pos + plane.n_neg, 1))
+        self._resolution = min(max(room, 2), _RESOLUTION)
         self._met = {(0, plane.n_neg, 0), (plane.n_pos, 0, 0)}  # trees without a split
         self._ceilings: dict[int, NDArray[np.int64]] = {}
         self._ceilings_for: tuple[Exact, int] | None = None
+
+    def _most_splits(self) -> int:
+        """Return a number of splits that no tree that wins has more of."""
+        run = self.run
+        assert run.objective is not None
+        to_gain = float(self.plane.value(0, 0) - run.objective)
+        affordable = int(min(to_gain / float(run.split_penalty), 1e9)) + 1
+        # Every leaf has rows: a split that leaves a side empty is useless.
+        return min(run.size.most_splits, run.problem.n_rows - 1, affordable)
 
     def go(self) -> None:
         """Ask until that finds no better tree."""
@@ -68,6 +90,7 @@ class BudgetSweep:
         with suppress(TooFineError):
             self._cut()
             self._separate()
+        with suppress(TooFineError):
             self._sweep()
 
     def goal(self, splits: int) -> Goal:
@@ -78,9 +101,18 @@ class BudgetSweep:
         above = run.objective + run.split_penalty * splits
         return Goal(above, attain=run.best.splits > splits)
 
-    def has_candidates(self, splits: int) -> bool:
-        """Say whether a tree with at most so many splits may still win."""
-        return bool(self._candidates(splits).any())
+    def candidates(self) -> Iterator[int]:
+        """Yield the numbers of splits with which a tree may still win, from 1 on."""
+        for group, (first, last) in enumerate(self.groups):
+            for splits in range(max(first, 1), last + 1):
+                if not self._among(group, first).any():
+                    break
+                if self._among(group, splits).any():
+                    yield splits
+
+    def floor(self, splits: int) -> NDArray[np.int64]:
+        """Return the least number of false positives of trees with so many splits, by step."""
+        return self.floors[self._group(splits)]
 
     def bound(self, beyond: int = 0) -> Exact:
         """Return a bound on the objective of trees with more than so many splits."""
@@ -92,48 +124,53 @@ class BudgetSweep:
             point = self._most_promising()
             if point is None:
                 return
-            splits, step = point
-            x, y = int(self.steps.low[step]), int(self.floors[splits][step])
+            group, step = point
+            x, y = int(self.steps.low[step]), int(self.floors[group][step])
             direction = self._tangent(x, y)
-            if not self._ask(direction, self._left()) or self.floors[splits][step] == y:
+            if not self._ask(direction, self._left()) or self.floors[group][step] == y:
                 return
 
     def _separate(self) -> None:
         """Ask for trees below planes that all known trees are above."""
-        for _ in range(2 * len(self.floors)):
+        for _ in range(2 * len(self.groups)):
             left = self._left()
-            if not left or max(left) <= _FEW_SPLITS or (plane := self._between(left)) is None:
+            if not left or self.groups[left[-1]][1] <= _FEW_SPLITS:
+                return
+            if (plane := self._between(left)) is None:
                 return
             self._ask(*plane)
 
     def _sweep(self) -> None:
         """Ask for the cheapest tree of each number of splits."""
         run, best = self.run, None
-        while best is not run.best and (left := self._left()):
+        while best is not run.best and (left := list(self.candidates())):
             best = run.best
             assert best is not None
             a, b, _ = self._tangent(*self.plane.of(best))
-            size = Size(run.size.depth, max(left))
-            cutoffs = [
-                self._cutoff(m, (a, b, 0)) if m in left else -1 for m in range(max(left) + 1)
-            ]
-            results = run.ask_budgets(self.plane.costs(a, b), size, cutoffs)
-            for splits in reversed(range(len(cutoffs))):
-                floor = self.steps.raised(self.floors[splits], a, b, results[splits].bound)
-                if splits + 1 < len(self.floors):
-                    floor = np.maximum(floor, self.floors[splits + 1])
-                self.floors[splits] = floor
+            last_group = self._group(left[-1])
+            most = self.groups[last_group][1]
+            cutoffs = [-1] * (most + 1)
+            for splits in left:
+                cutoffs[splits] = self._cutoff(self._group(splits), splits, (a, b, 0))
+            costs = self.plane.costs(a, b)
+            results = run.ask_budgets(costs, Size(run.size.depth, most), cutoffs)
+            for group in reversed(range(last_group + 1)):
+                least = results[self.groups[group][1]].bound
+                floor = self.steps.raised(self.floors[group], a, b, least)
+                if group + 1 < len(self.groups):
+                    floor = np.maximum(floor, self.floors[group + 1])
+                self.floors[group] = floor
 
     def _ask(self, direction: Direction, wanted: Sequence[int]) -> bool:
         """Find the cheapest tree in a direction; say whether it is a new one.
 
-        Only trees matter that are as cheap as those that can win with one of
-        the wanted numbers of splits.
+        Only trees matter that are as cheap as those that can win in one of the
+        wanted groups.
         """
         run, (a, b, c) = self.run, direction
-        cutoff = max(self._cutoff(splits, direction) for splits in wanted)
+        cutoff = max(self._cutoff(k, self.groups[k][0], direction) for k in wanted)
         result = run.ask(
-            self.plane.costs(a, b),
+            self.plane.costs(a, b, split_cost=c),
             run.size,
             split_cost=c,
             cutoff=cutoff,
@@ -149,8 +186,13 @@ class BudgetSweep:
         run.tighten(self.bound())
         return is_new
 
+    def _group(self, splits: int) -> int:
+        """Return the group that a number of splits is in."""
+        return bisect_left([last for _, last in self.groups], splits)
+
     def _left(self) -> list[int]:
-        return [m for m in range(1, len(self.floors)) if self.has_candidates(m)]
+        """Return the groups with candidates; group 0 are the trees without a split."""
+        return [k for k in range(1, len(self.groups)) if self._first_among(k).any()]
 
     def _ceiling(self, splits: int) -> NDArray[np.int64]:
         """Return the largest number of false positives of trees that win, by step; or -1."""
@@ -163,80 +205,91 @@ class BudgetSweep:
             self._ceilings[splits] = self.steps.wanted(self.goal(splits))
         return self._ceilings[splits]
 
-    def _candidates(self, splits: int) -> NDArray[np.bool_]:
-        return self.floors[splits] <= self._ceiling(splits)
+    def _among(self, group: int, splits: int) -> NDArray[np.bool_]:
+        """Say for each step whether there are candidates with so many splits."""
+        return self.floors[group] <= self._ceiling(splits)
+
+    def _first_among(self, group: int) -> NDArray[np.bool_]:
+        """Say the same for the first number of a group, which stands for all of them."""
+        return self._among(group, self.groups[group][0])
 
     def _most_promising(self) -> tuple[int, int] | None:
-        """Return the number of splits and the step of the largest objective that is possible."""
+        """Return the group and the step of the largest objective that is possible."""
         penalty = float(self.run.split_penalty)
         best, where = -np.inf, None
-        for splits in self._left():
-            floor = np.minimum(self.floors[splits], self.plane.n_neg)
-            values = np.where(self._candidates(splits), self.steps.values(floor), -np.inf)
+        for group in self._left():
+            floor = np.minimum(self.floors[group], self.plane.n_neg)
+            values = np.where(self._first_among(group), self.steps.values(floor), -np.inf)
             step = int(values.argmax())
-            if values[step] - penalty * splits > best:
-                best, where = values[step] - penalty * splits, (splits, step)
+            objective = values[step] - penalty * self.groups[group][0]
+            if objective > best:
+                best, where = objective, (group, step)
         return where
 
     def _raised(self, direction: Direction, least: int) -> list[NDArray[np.int64]]:
         """Return the floors, now that no tree costs less."""
         a, b, c = direction
-        return [self.steps.raised(f, a, b, least - c * m) for m, f in enumerate(self.floors)]
+        return [
+            self.steps.raised(floor, a, b, least - c * last)
+            for (_, last), floor in zip(self.groups, self.floors, strict=True)
+        ]
 
     def _bound(self, floors: list[NDArray[np.int64]], beyond: int = 0) -> Exact:
         assert self.run.objective is not None
         bound = self.run.objective
-        for splits in range(beyond + 1, len(floors)):
-            among = floors[splits] <= self._ceiling(splits)
-            floor = np.minimum(floors[splits], self.plane.n_neg)
-            largest = self.steps.largest_value(floor, among)
-            if largest is not None:
-                bound = max(bound, largest - self.run.split_penalty * splits)
+        for (first, last), floor in zip(self.groups, floors, strict=True):
+            if last > beyond:
+                splits = max(first, beyond + 1)
+                among = floor <= self._ceiling(splits)
+                largest = self.steps.largest_value(np.minimum(floor, self.plane.n_neg), among)
+                if largest is not None:
+                    bound = max(bound, largest - self.run.split_penalty * splits)
         return bound
 
-    def _cutoff(self, splits: int, direction: Direction) -> int:
-        """Return the least cost that trees with so many splits that can win stay below."""
+    def _cutoff(self, group: int, splits: int, direction: Direction) -> int:
+        """Return the least cost that trees of a group that can win stay below.
+
+        Those with at least so many splits are meant.
+        """
         a, b, c = direction
-        candidates = self._candidates(splits)
-        costs = a * self.steps.high[candidates] + b * self._ceiling(splits)[candidates]
-        return int(costs.max()) + c * splits + 1
+        among = self._among(group, splits)
+        costs = a * self.steps.high[among] + b * self._ceiling(splits)[among]
+        return int(costs.max()) + c * self.groups[group][1] + 1
 
     def _between(self, left: Sequence[int]) -> tuple[Direction, list[int]] | None:
         """Return a direction in which trees that can win are cheaper than all known trees.
 
-        That with the largest margins, and the numbers of splits that it is good for.
+        That with the largest margins, and the groups that it is good for.
         """
         known = np.array(sorted(self._met), dtype=np.int64)
         corners = [
-            (self.steps.high[among], self._ceiling(m)[among])
-            for m, among in ((m, self._candidates(m)) for m in left)
+            (self.steps.high[among], self._ceiling(self.groups[k][0])[among])
+            for k, among in ((k, self._first_among(k)) for k in left)
         ]
-        numbers = np.array(left)
-        tangents = {self._tangent_of_ceiling(m) for m in (left[0], left[len(left) // 2], left[-1])}
+        lasts = np.array([self.groups[k][1] for k in left])
+        tangents = {self._tangent_of_ceiling(k) for k in (left[0], left[len(left) // 2], left[-1])}
         for stretches in _STRETCHES:
             best = 0
             found: tuple[Direction, list[int]] | None = None
             for (a0, _, c0), tilt in product(sorted(tangents), _TILTS):
-                a = _share(a0 / _RESOLUTION + tilt)
-                b = _RESOLUTION - a
+                a = self._parts(a0 / self._resolution + tilt)
+                b = self._resolution - a
                 cutoffs = np.array([(a * x + b * y).max() + 1 for x, y in corners])
                 for c in sorted({round(c0 * stretch) for stretch in stretches}):
-                    margins = (known @ (a, b, c)).min() - cutoffs - c * numbers
+                    margins = (known @ (a, b, c)).min() - cutoffs - c * lasts
                     score = int(np.clip(margins, 0, max(c0, 1)).sum())
                     if score > best:
-                        best = score
-                        found = (
-                            (a, b, c),
-                            [m for m, margin in zip(left, margins, strict=True) if margin > 0],
-                        )
+                        good = np.flatnonzero(margins > 0)
+                        best, found = score, ((a, b, c), [left[int(i)] for i in good])
             if found is not None:
                 return found
         return None
 
-    def _tangent_of_ceiling(self, splits: int) -> Direction:
-        steps = np.flatnonzero(self._candidates(splits))
+    def _tangent_of_ceiling(self, group: int) -> Direction:
+        steps = np.flatnonzero(self._first_among(group))
         step = steps[len(steps) // 2]
-        return self._tangent(int(self.steps.low[step]), int(self._ceiling(splits)[step]))
+        ceiling = self._ceiling(self.groups[group][0])
+        return self._tangent(int(self.steps.low[step]), int(ceiling[step]))
 
     def _tangent(self, x: int, y: int) -> Direction:
         """Return, roughly, the normal of the objective's level surface at a point."""
@@ -247,14 +300,21 @@ class BudgetSweep:
         )
         a, b = max((here - right) * dx, 0.0), max((here - up) * dy, 0.0)
         if a + b == 0:
-            return _RESOLUTION // 2, _RESOLUTION // 2, 0
-        a_parts = _share(a / (a + b))
-        b_parts = _RESOLUTION - a_parts
+            return self._resolution // 2, self._resolution // 2, 0
+        a_parts = self._parts(a / (a + b))
+        b_parts = self._resolution - a_parts
         # A split that costs more than there is to gain is as good as forbidden.
         most = a_parts * self.plane.n_pos + b_parts * self.plane.n_neg + 1
-        c_parts = _RESOLUTION * float(self.run.split_penalty) / (a + b)
+        c_parts = self._resolution * float(self.run.split_penalty) / (a + b)
         return a_parts, b_parts, round(min(c_parts, most))
 
+    def _parts(self, share: float) -> int:
+        return min(max(round(self._resolution * share), 1), self._resolution - 1)
 
-def _share(share: float) -> int:
-    return min(max(round(_RESOLUTION * share), 1), _RESOLUTION - 1)
+
+def _groups(most: int) -> list[tuple[int, int]]:
+    """Return the first and the last number of each group, from 0 up to a number of splits."""
+    groups = [(m, m) for m in range(min(most, _MOST_ALONE) + 1)]
+    while (last := groups[-1][1]) < most:
+        groups.append((last + 1, min(last + 1 + last // _SHARE, most)))
+    return groups

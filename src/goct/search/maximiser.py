@@ -62,15 +62,14 @@ class PlaneMaximiser:
         run, penalty = self.run, self.run.split_penalty
         self._sweep = sweep = BudgetSweep(run, self.plane, self._steps, self._monotone.floor)
         sweep.go()
-        for splits in range(1, run.size.most_splits + 1):
-            if sweep.has_candidates(splits):
-                others = sweep.bound(beyond=splits)
-                self._maximise(
-                    sweep.goal(splits),
-                    Size(run.size.depth, splits),
-                    lambda v, s=splits, o=others: max(v - penalty * s, o),  # type: ignore[misc]
-                    sweep.floors[splits],
-                )
+        for splits in sweep.candidates():
+            others = sweep.bound(beyond=splits)
+            self._maximise(
+                sweep.goal(splits),
+                Size(run.size.depth, splits),
+                lambda v, s=splits, o=others: max(v - penalty * s, o),  # type: ignore[misc]
+                sweep.floor(splits),
+            )
 
     @property
     def splits_are_fewest(self) -> bool:
@@ -86,7 +85,7 @@ class PlaneMaximiser:
             with suppress(TooFineError):
                 if (attained := self._fractional.attain(value, size)) is not None:
                     return attained
-        floor = None if self._sweep is None else self._sweep.floors[size.most_splits]
+        floor = None if self._sweep is None else self._sweep.floor(size.most_splits)
         return self._monotone.attain(value, size, floor)
 
     def _maximise(

@@ -43,14 +43,20 @@ class Points:
         )
         self.n_pos, self.n_neg = int(self.positives.sum()), int(self.negatives.sum())
 
-    def costs(self, a: int, b: int) -> NDArray[np.int64]:
+    def costs(self, a: int, b: int, split_cost: int = 0) -> NDArray[np.int64]:
         """Return costs of predictions that add up to ``a * FN + b * FP``.
 
         The oracle's label 0 stands for the negative class and 1 for the positive
         one, as in its :meth:`~goct.search.LinearOracle.search_front`, so that
         it can use what it learnt.
+
+        Raises
+        ------
+        TooFineError
+            If they, or what splits cost, are too large for the oracle.
         """
-        if max(a, 0) * self.n_pos + max(b, 0) * self.n_neg >= LARGEST_COST:
+        most = max(a, 0) * self.n_pos + max(b, 0) * self.n_neg
+        if most + 64 * split_cost >= LARGEST_COST:
             raise TooFineError
         return np.stack([a * self.positives, b * self.negatives], axis=1)
 

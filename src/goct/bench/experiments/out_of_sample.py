@@ -82,7 +82,12 @@ class OutOfSample(Experiment):
         own = [run.spec for run in runs if run.spec.solver == "search"]
         penalties = ", ".join(dict.fromkeys(spec.penalty for spec in own))
         is_known = 5 in depths and any(run.spec.dataset in paper for run in done)
-        return Report(_text(runs, penalties), tables, notes=_notes(done, is_known))
+        notes = _notes(done, is_known)
+        many = {r.spec.dataset for r in runs if r.outcome and r.outcome.has_tree}
+        if many := many - {run.spec.dataset for run in done}:
+            names = ", ".join(sorted(many, key=str.lower))
+            notes.append(f"Left out, since they have more than two classes: {names}.")
+        return Report(_text(runs, penalties), tables, notes=notes)
 
 
 class EveryMetric(OutOfSample):

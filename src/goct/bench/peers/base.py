@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib.util
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import Any, ClassVar, TypeAlias
 
 from goct.bench.data import Features, Labels
@@ -122,9 +125,18 @@ class Solver(ABC):
             return None
 
     def package(self, options: Mapping[str, Any]) -> str:
-        """Return the package that answers, and its version; "" if that is goct, or not there."""
-        known = self.version if self.is_installed and self.distribution != "goct" else None
-        return "" if known is None else f"{self.distribution} {known}"
+        """Return what answers, and its version; "" if that is goct, or not there.
+
+        A solver of a user's own is known by the content of its file as well.
+        """
+        parts = []
+        if self.distribution != "goct" and self.is_installed and self.version is not None:
+            parts.append(f"{self.distribution} {self.version}")
+        file = getattr(sys.modules[type(self).__module__], "__file__", None)
+        if not type(self).__module__.startswith("goct.") and file is not None:
+            content = Path(file).read_bytes()
+            parts.append(f"{Path(file).name} {hashlib.sha256(content).hexdigest()[:12]}")
+        return ", ".join(parts)
 
     def refusal(self, question: Question) -> str | None:
         """Say why the solver cannot answer a question; None if it can."""
