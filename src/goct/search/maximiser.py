@@ -18,6 +18,8 @@ from goct.search.plane import Goal, Lift, Plane
 from goct.search.run import Run, Size, TooFineError
 from goct.search.staircase import Steps
 
+_SMALL_DEPTH = 2
+
 
 class PlaneMaximiser:
     """Finds the best tree for a metric of (FN, FP), by the method that its shape allows.
@@ -55,6 +57,10 @@ class PlaneMaximiser:
         if run.objective is None:
             return
         if penalty:
+            if run.size.depth > _SMALL_DEPTH:
+                # A good tree to begin with, in no time.
+                small = Size(_SMALL_DEPTH, run.size.splits)
+                self._maximise(Goal(run.objective + penalty), small, lambda _: run.bound)
             self._go_through_budgets()
         run.tighten(run.objective)
 
