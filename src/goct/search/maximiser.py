@@ -60,7 +60,8 @@ class PlaneMaximiser:
             if run.size.depth > _SMALL_DEPTH:
                 # A good tree to begin with, in no time.
                 small = Size(_SMALL_DEPTH, run.size.splits)
-                self._maximise(Goal(run.objective + penalty), small, lambda _: run.bound)
+                with suppress(TooFineError):
+                    self._maximise(Goal(run.objective + penalty), small, lambda _: run.bound)
             self._go_through_budgets()
         run.tighten(run.objective)
 
