@@ -5,10 +5,8 @@ import json
 import os
 import re
 import shlex
-import signal
 import subprocess
 import sys
-import time
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -22,6 +20,7 @@ from typer.testing import CliRunner, Result
 from goct import OptimalTreeClassifier
 from goct.cli import app
 from goct.model import Model
+from tests.processes import interrupt
 
 runner = CliRunner()
 
@@ -520,23 +519,16 @@ def test_broken_models(saved: Path, customers: Path, tmp_path: Path) -> None:
 # Real processes.
 
 
-def spawn(*arguments: object, **options) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "goct", *map(str, arguments)]
-    return subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options
-    )
-
-
 def test_a_real_run(customers: Path, tmp_path: Path) -> None:
-    process = spawn("fit", customers, "--target", "bought", "--save", tmp_path / "m.json")
-    out, err = process.communicate(timeout=60)
-    assert process.returncode == 0
-    assert "status" in out
-    assert "written:" in err
-    process = spawn("fit", customers, "--target", "nothing")
-    out, err = process.communicate(timeout=60)
-    assert (process.returncode, out) == (2, "")
-    assert err.startswith("error: ")
+    command = [sys.executable, "-m", "goct", "fit", customers, "--target"]
+    model = tmp_path / "m.json"
+    end = subprocess.run([*command, "bought", "--save", model], capture_output=True, text=True)
+    assert end.returncode == 0
+    assert "status" in end.stdout
+    assert "written:" in end.stderr
+    end = subprocess.run([*command, "nothing"], capture_output=True, text=True)
+    assert (end.returncode, end.stdout) == (2, "")
+    assert end.stderr.startswith("error: ")
 
 
 @pytest.fixture(scope="module")
@@ -557,17 +549,12 @@ HARD = ("--target", "y", "--depth", 6, "--binarizer", "none")
 
 def test_ctrl_c_keeps_the_best_tree(hard: Path, tmp_path: Path) -> None:
     model = tmp_path / "m.json"
-    process = spawn("fit", hard, *HARD, "--save", model)
-    assert process.stderr is not None
-    line = process.stderr.readline()  # the search reports from time to time
-    assert "bound" in line, line
-    started = time.monotonic()
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
-    assert process.returncode == 3, err
-    assert time.monotonic() - started < 20
-    assert "interrupted: this is the best tree found so far" in err
-    assert "not proven optimal (interrupted)" in out
+    # The search reports from time to time.
+    end = interrupt("-m", "goct", "fit", hard, *HARD, "--save", model, stream="stderr")
+    assert "bound" in end.lines[0]
+    assert end.code == 3, end.err
+    assert "interrupted: this is the best tree found so far" in end.err
+    assert "not proven optimal (interrupted)" in end.out
     assert Model.load(model).proof.limit == "interrupted"
 
 

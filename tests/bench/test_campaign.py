@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -11,9 +12,10 @@ from pathlib import Path
 import pytest
 
 from goct.bench import campaign as module
+from goct.bench import executors
 from goct.bench.campaign import forget_failures, run_campaign
 from goct.bench.data import Folder
-from goct.bench.executors import LocalExecutor
+from goct.bench.executors import Job, LocalExecutor
 from goct.bench.progress import Display, Estimate, format_duration
 from goct.bench.results import Results, latest
 from goct.bench.spec import Outcome, Spec, Status
@@ -112,6 +114,29 @@ def test_a_killed_campaign_goes_on_where_it_was(data: Path, folder: Folder, tmp_
     assert (tally.before, tally.now) == (before, 6 - before)
     time.sleep(0.6)  # runs of the dead campaign would end, and write, by now
     assert len(log.read_text().split()) == begun + 6 - before
+
+
+def test_a_signal_that_another_thread_gets_ends_the_wait(
+    folder: Folder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Python tells the main thread alone, and not while that waits without end."""
+    stopped = threading.Event()
+    in_time: list[bool] = []
+
+    class Endless:
+        def run(self, *_: object) -> Outcome:
+            time.sleep(0.3)  # by then the main thread waits
+            signal.pthread_kill(threading.get_ident(), signal.SIGINT)
+            in_time.append(stopped.wait(10))
+            return Outcome(Status.OK)
+
+        def stop(self) -> None:
+            stopped.set()
+
+    monkeypatch.setattr(executors, "Runner", Endless)
+    with pytest.raises(KeyboardInterrupt):
+        next(LocalExecutor(1).run([Job(specs(folder, 1)[0], None)]))
+    assert in_time == [True]
 
 
 def test_an_estimate_learns_from_what_is_done(folder: Folder) -> None:

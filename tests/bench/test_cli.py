@@ -13,6 +13,7 @@ from typer.testing import CliRunner, Result
 
 from goct.bench.experiments import EXPERIMENTS
 from goct.cli import app
+from tests.processes import interrupt
 
 runner = CliRunner()
 
@@ -104,19 +105,16 @@ def test_an_interrupted_campaign_says_how_to_go_on(
     data: Path, tmp_path: Path, kind: signal.Signals
 ) -> None:
     results = tmp_path / "r.sqlite"
-    process = subprocess.Popen(
-        [sys.executable, "-m", "goct", "bench", "run", "streed", "--tiny", "--data", data,
-         "--datasets", "first", "--limit", "60", "--results", results,
-         "--solvers", "search,tests.bench.faults:Hangs"],
-        stderr=subprocess.PIPE, text=True,
+    end = interrupt(
+        "-m", "goct", "bench", "run", "streed", "--tiny", "--data", data,
+        "--datasets", "first", "--limit", "600", "--results", results,
+        "--solvers", "search,tests.bench.faults:Hangs",
+        stream="stderr", lines=2, kind=kind,
     )  # fmt: skip
-    assert process.stderr is not None
-    lines = [process.stderr.readline() for _ in range(2)]  # the second is about the first run
-    process.send_signal(kind)
-    _, rest = process.communicate(timeout=20)
-    assert lines[0] == "2 runs to do, 0 done before\n"
-    assert process.returncode == 3
-    assert "goes on where it was" in rest
+    assert end.lines[0] == "2 runs to do, 0 done before\n"
+    assert end.lines[1].startswith("1 of 2")
+    assert end.code == 3
+    assert "goes on where it was" in end.err
     assert "1 to do" in run("status", results).output
 
 

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
-import subprocess
-import sys
 from fractions import Fraction
 
 import numpy as np
@@ -21,6 +18,7 @@ from goct.mip.engine import BACKENDS
 from goct.mip.question import proven_bound
 from tests.mip.alone import solve
 from tests.mip.test_formulations import skip_if_missing
+from tests.processes import interrupt
 from tests.test_solve import check_stopped, hard_problem
 
 
@@ -191,8 +189,7 @@ def test_scip_has_the_settings_that_lazy_rows_need() -> None:
 
 
 SCRIPT = """
-import signal, numpy as np, goct
-signal.signal(signal.SIGINT, signal.default_int_handler)  # it is ignored in background jobs
+import numpy as np, goct
 rng = np.random.default_rng(0)
 problem = goct.Problem.from_arrays(rng.integers(0, 2, (150, 30)), rng.integers(0, 2, 150))
 tell = lambda progress: print("running", flush=True)
@@ -203,12 +200,7 @@ print(solution.status.name, solution.limit.name, solution.tree is not None)
 
 @pytest.mark.skipif(os.name != "posix", reason="sends a POSIX signal")
 def test_ctrl_c_returns_the_best_tree() -> None:
-    process = subprocess.Popen(
-        [sys.executable, "-c", SCRIPT], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
-    assert process.stdout is not None
-    assert process.stdout.readline() == "running\n"
-    process.send_signal(signal.SIGINT)
-    output, errors = process.communicate(timeout=120)
-    assert process.returncode == 0, errors
-    assert output.splitlines()[-1].startswith("FEASIBLE INTERRUPTED True")
+    end = interrupt("-c", SCRIPT)
+    assert end.code == 0, end.err
+    assert end.lines == ["running\n"]
+    assert end.out.splitlines()[-1].startswith("FEASIBLE INTERRUPTED True")

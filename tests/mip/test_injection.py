@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
-import subprocess
-import sys
 import time
 from fractions import Fraction
 from itertools import product
@@ -36,6 +33,7 @@ from goct.mip.injection import _share_of_stage, gains_of, pruned_to_pay
 from goct.search.run import TooFineError
 from goct.tree import Leaf, Split
 from tests.mip.test_formulations import skip_if_missing
+from tests.processes import interrupt
 from tests.reference import achievable, best
 
 KINDS = ["search", "paper", "cart", "none"]
@@ -420,8 +418,7 @@ def test_callbacks_see_honest_progress_and_stop_any_stage(kind) -> None:
 
 
 SCRIPT = """
-import signal, sys, numpy as np, goct
-signal.signal(signal.SIGINT, signal.default_int_handler)  # it is ignored in background jobs
+import sys, numpy as np, goct
 rng = np.random.default_rng(0)
 problem = goct.Problem.from_arrays(rng.integers(0, 2, (200, 40)), rng.integers(0, 2, 200))
 tell = lambda progress: print("running", flush=True)
@@ -435,16 +432,10 @@ print(solution.status.name, solution.limit.name, "mip" in solution.stats["stage_
 @pytest.mark.skipif(os.name != "posix", reason="sends a POSIX signal")
 @pytest.mark.parametrize("kind", ["search", "paper"])
 def test_ctrl_c_ends_all_stages(kind) -> None:
-    process = subprocess.Popen(
-        [sys.executable, "-c", SCRIPT, kind],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
-    assert process.stdout is not None
-    assert process.stdout.readline() == "running\n"
-    process.send_signal(signal.SIGINT)
-    output, errors = process.communicate(timeout=120)
-    assert process.returncode == 0, errors
-    assert output.splitlines()[-1] == "FEASIBLE INTERRUPTED False"
+    end = interrupt("-c", SCRIPT, kind)
+    assert end.code == 0, end.err
+    assert end.lines == ["running\n"]
+    assert end.out.splitlines()[-1] == "FEASIBLE INTERRUPTED False"
 
 
 def test_ctrl_c_while_cart_grows(monkeypatch) -> None:

@@ -5,16 +5,21 @@ from __future__ import annotations
 import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from queue import Empty, SimpleQueue
+from typing import Any, TypeVar
 from uuid import uuid4
 
 from goct.bench.runner import Runner
 from goct.bench.spec import Outcome, Spec
 from goct.bench.version import cpu_model, source_version
+
+T = TypeVar("T")
+
+_PAUSE = 0.5  # seconds between looks at whether a signal has come
 
 
 @dataclass(frozen=True)
@@ -78,16 +83,31 @@ class LocalExecutor(Executor):
     def run(self, jobs: Sequence[Job]) -> Iterator[Done]:
         """Do jobs, and yield each when it is done."""
         runner = Runner()
+        finished: SimpleQueue[Future[Outcome]] = SimpleQueue()
         with ThreadPoolExecutor(self.jobs) as pool:
             futures: dict[Future[Outcome], Job] = {}
             try:
                 for job in jobs:
-                    futures[pool.submit(runner.run, job.spec, job.path)] = job
-                for future in as_completed(futures):
+                    future = pool.submit(runner.run, job.spec, job.path)
+                    futures[future] = job
+                    future.add_done_callback(finished.put)
+                for _ in jobs:
+                    future = _next(finished)
                     yield Done(futures[future], future.result(), cpu_model())
             finally:
                 pool.shutdown(wait=False, cancel_futures=True)
                 runner.stop()
+
+
+def _next(queue: SimpleQueue[T]) -> T:
+    """Wait for an item, and wake up now and then.
+
+    Python deals with signals in the main thread alone, but the system may give one
+    to any thread; then nothing ends an endless wait of the main thread.
+    """
+    while True:
+        with suppress(Empty):
+            return queue.get(timeout=_PAUSE)
 
 
 class DaskExecutor(Executor):
