@@ -167,8 +167,9 @@ class Mine(Solver):
 
 def test_a_dataset_that_is_not_compressed(tmp_path: Path) -> None:
     (tmp_path / "plain.txt.gz").write_text("1 0 1\n")
-    result = run("run", "streed", "--data", tmp_path, "--datasets", "plain", "--tiny")
-    assert result.exit_code == 2
+    results = tmp_path / "r.sqlite"
+    result = run("run", "datasets", "--data", tmp_path, "--results", results)
+    assert "not as they should be: 1 error" in result.output
     assert "plain.txt.gz is not compressed with gzip" in result.output
 
 
@@ -185,3 +186,27 @@ def test_no_dataset_is_there(data: Path, tmp_path: Path) -> None:
     result = run("run", "streed", *arguments)
     assert result.exit_code == 2
     assert "none of the datasets is in" in result.output
+
+
+def test_merging(data: Path, tmp_path: Path) -> None:
+    first, second, both = (tmp_path / f"{name}.sqlite" for name in ("first", "second", "both"))
+    for file, dataset in ((first, "first"), (second, "second")):
+        run("run", "time-to-proof", "--tiny", "--data", data, "--datasets", dataset,
+            "--metrics", "f1", "--results", file)  # fmt: skip
+    run("run", "datasets", "--tiny", "--data", data, "--datasets", "first", "--results", second)
+    assert "both.sqlite: 3 runs, 3 campaigns" in run("merge", both, first, second).output
+    assert "both.sqlite: 3 runs, 3 campaigns" in run("merge", both, second).output
+    assert run("status", both).output.count(" ok") == 3
+    run("report", both, "-o", tmp_path / "pages")
+    with (tmp_path / "pages" / "time-to-proof-runs.csv").open() as file:
+        (row,) = csv.DictReader(file)
+    assert (row["dataset"], row["metric"], row["is_proven"]) == ("second", "f1", "True")
+    assert int(row["train_tp"]) + int(row["train_fn"]) > 0
+    for wrong in ((both, tmp_path / "absent"), (both, both), (both, data)):
+        assert run("merge", *wrong).exit_code == 2
+
+
+def test_metrics_that_need_more_than_a_dataset(data: Path) -> None:
+    result = run("run", "peers", "--data", data, "--metrics", "instance_cost", "--dry-run")
+    assert result.exit_code == 2
+    assert "instance_cost needs costs of rows" in result.output

@@ -73,6 +73,12 @@ def test_page(tmp_path: Path) -> None:
     page = write_page(tmp_path, "Title", campaign(false, true, crash, undone), report)
     assert page.read_text() == GOLDEN
     assert (tmp_path / "streed-f.svg").read_bytes().startswith(b"<?xml")
+    lines = (tmp_path / "streed-runs.csv").read_text().splitlines()
+    assert len(lines) == 5
+    assert lines[1].startswith("first,,f1,4,0,streed,90.0,0,,ok,0.0,0.5,0.5,,True,")
+    assert lines[3].endswith(",SIGSEGV")
+    assert ",not done," in lines[4]
+    assert len({line.count(",") for line in lines}) == 1
     index = write_index(tmp_path, [("Title", "a summary", campaign(undone))]).read_text()
     assert "| [Title](streed.md) | a summary | 0 of 1 | 2030-01-02 |" in index
 
@@ -128,6 +134,8 @@ goct bench run streed
 | code | goct 1.2+abc |
 | processor | abacus |
 | time | 2 s of solvers in all |
+
+All runs, with what was computed from their trees: [CSV](streed-runs.csv).
 """
 
 

@@ -53,15 +53,18 @@ def default_folder() -> Path | None:
 
 def read_dataset(path: Path) -> tuple[Features, Labels]:
     """Read a dataset: a row per line, the label first, then 0/1 features."""
+    with path.open("rb") as file:
+        if path.suffix == ".gz" and file.read(len(_GZIP)) != _GZIP:
+            raise ValueError(f"{path.name} is not compressed with gzip")
     try:
         table = np.loadtxt(path, dtype=np.int64, ndmin=2)
     except ValueError as error:
-        raise ValueError(f"{path} is not a table of whole numbers: {error}") from None
+        raise ValueError(f"{path.name} is not a table of whole numbers: {error}") from None
     if table.shape[0] == 0 or table.shape[1] < 2:
-        raise ValueError(f"{path} needs rows with a label and at least one feature")
+        raise ValueError(f"{path.name} needs rows with a label and at least one feature")
     features = table[:, 1:]
     if ((features != 0) & (features != 1)).any():
-        raise ValueError(f"{path}: features must be 0 or 1")
+        raise ValueError(f"{path.name}: features must be 0 or 1")
     return np.ascontiguousarray(features, dtype=np.uint8), table[:, 0].copy()
 
 
@@ -97,10 +100,7 @@ class Folder:
 
     def digest(self, name: str) -> str:
         """Return what tells the content of a dataset from others."""
-        content = self.file(name).read_bytes()
-        if not content.startswith(_GZIP):
-            raise ValueError(f"{self.file(name)} is not compressed with gzip")
-        return hashlib.sha256(content).hexdigest()[:12]
+        return hashlib.sha256(self.file(name).read_bytes()).hexdigest()[:12]
 
 
 def synthetic_name(rows: int, features: int) -> str:

@@ -153,7 +153,10 @@ def write_page(folder: Path, title: str, campaign: Campaign, report: Report) -> 
         parts.append(f"**{table.caption}** ([CSV]({file}))\n\n{table.to_markdown()}")
     if report.notes:
         parts.append("## How to read it\n\n" + "\n".join(f"- {note}" for note in report.notes))
+    runs = f"{name}-runs.csv"
+    _write(folder / runs, runs_to_csv(campaign.runs))
     parts += [_trouble(campaign.runs), provenance(campaign)]
+    parts.append(f"All runs, with what was computed from their trees: [CSV]({runs}).")
     page = folder / f"{name}.md"
     _write(page, "\n\n".join(part for part in parts if part) + "\n")
     return page
@@ -177,6 +180,28 @@ def write_index(folder: Path, pages: Sequence[tuple[str, str, Campaign]]) -> Pat
     page = folder / "index.md"
     _write(page, text)
     return page
+
+
+def runs_to_csv(runs: Sequence[Run]) -> str:
+    """Return all runs for programs: what was asked, and what came of it."""
+    asked = ("dataset", "split", "metric", "depth", "penalty", "solver", "limit", "seed")
+    came = ("seconds", "value", "objective", "bound", "is_proven", "splits")
+    parts = ("train", "validation", "test")
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    heads = [f"{part}_{cell}" for part in parts for cell in ("tp", "fp", "fn", "tn")]
+    writer.writerow([*asked, "options", "status", *came, *heads, "message"])
+    for run in runs:
+        options = " ".join(f"{key}={value}" for key, value in run.spec.options)
+        row = [*(getattr(run.spec, key) for key in asked), options]
+        if run.outcome is None:
+            writer.writerow([*row, "not done", *[None] * (len(came) + len(heads) + 1)])
+            continue
+        row += [run.outcome.status.value, *(getattr(run.outcome, key) for key in came)]
+        for part in parts:
+            row += getattr(run.outcome, part) or [None] * 4
+        writer.writerow([*row, " ".join(run.outcome.message.split())])
+    return text.getvalue()
 
 
 def provenance(campaign: Campaign) -> str:

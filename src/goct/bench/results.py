@@ -42,6 +42,7 @@ CREATE TABLE members (
     PRIMARY KEY (campaign, place)
 );
 """
+_RUN = "key, version, spec, status, seconds, outcome, processor, finished"
 
 
 @dataclass(frozen=True)
@@ -142,7 +143,7 @@ class Results:
         """Keep the outcome of a run; it is on the disk when this returns."""
         with self._database:
             self._database.execute(
-                "INSERT OR REPLACE INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                f"INSERT OR REPLACE INTO runs ({_RUN}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
                 (
                     spec.key,
                     version,
@@ -180,6 +181,17 @@ class Results:
         self, experiment: str, version: str, specs: Sequence[Spec], about: dict[str, Any]
     ) -> int:
         """Return the number of the campaign with these runs; a new one, if it is not there."""
+        with self._database:
+            return self._open_campaign(experiment, version, specs, about, _now())
+
+    def _open_campaign(
+        self,
+        experiment: str,
+        version: str,
+        specs: Sequence[Spec],
+        about: dict[str, Any],
+        started: str,
+    ) -> int:
         keys = [spec.key for spec in specs]
         for number, known in self._database.execute(
             "SELECT id, about FROM campaigns WHERE experiment = ? AND version = ? ORDER BY id DESC",
@@ -189,31 +201,45 @@ class Results:
                 "SELECT key FROM members WHERE campaign = ? ORDER BY place", (number,)
             )
             if [key for (key,) in members] == keys:
-                with self._database:
-                    # Who resumes a campaign may do it with another number of jobs.
-                    commands = [*json.loads(known)["commands"], *about["commands"]]
-                    text = json.dumps(about | {"commands": list(dict.fromkeys(commands))})
-                    self._database.execute(
-                        "UPDATE campaigns SET about = ? WHERE id = ?", (text, number)
-                    )
+                # Who resumes a campaign may do it with another number of jobs.
+                commands = [*json.loads(known)["commands"], *about["commands"]]
+                text = json.dumps(about | {"commands": list(dict.fromkeys(commands))})
+                self._database.execute(
+                    "UPDATE campaigns SET about = ? WHERE id = ?", (text, number)
+                )
                 return int(number)
-        with self._database:
-            cursor = self._database.execute(
-                "INSERT INTO campaigns (experiment, version, about, started) VALUES (?, ?, ?, ?)",
-                (experiment, version, json.dumps(about), _now()),
-            )
-            number = cursor.lastrowid
-            self._database.executemany(
-                "INSERT INTO members VALUES (?, ?, ?, ?)",
-                [(number, place, spec.key, spec.to_json()) for place, spec in enumerate(specs)],
-            )
+        cursor = self._database.execute(
+            "INSERT INTO campaigns (experiment, version, about, started) VALUES (?, ?, ?, ?)",
+            (experiment, version, json.dumps(about), started),
+        )
+        number = cursor.lastrowid
+        self._database.executemany(
+            "INSERT INTO members VALUES (?, ?, ?, ?)",
+            [(number, place, spec.key, spec.to_json()) for place, spec in enumerate(specs)],
+        )
         return int(number or 0)
+
+    def merge(self, other: Results) -> None:
+        """Take over all campaigns and runs of another file; of the same run, the later one."""
+        rows = other._database.execute(f"SELECT {_RUN} FROM runs").fetchall()
+        campaigns = other.campaigns()
+        with self._database:
+            self._database.executemany(
+                f"INSERT INTO runs ({_RUN}) VALUES (?, ?, ?, ?, ?, ?, ?, ?) "
+                "ON CONFLICT DO UPDATE SET status = excluded.status, seconds = excluded.seconds, "
+                "outcome = excluded.outcome, processor = excluded.processor, "
+                "finished = excluded.finished WHERE excluded.finished > finished",
+                rows,
+            )
+            for c in campaigns:
+                specs = [run.spec for run in c.runs]
+                self._open_campaign(c.experiment, c.version, specs, c.about, c.started)
 
     def campaigns(self, experiment: str | None = None) -> list[Campaign]:
         """Return all campaigns, or those of an experiment, the latest last."""
         rows = self._database.execute(
             "SELECT id, experiment, version, about, started FROM campaigns "
-            "WHERE ? IS NULL OR experiment = ? ORDER BY id",
+            "WHERE ? IS NULL OR experiment = ? ORDER BY started, id",
             (experiment, experiment),
         ).fetchall()
         return [

@@ -215,6 +215,27 @@ def status(results: ResultsFile) -> None:
 
 @app.command()
 @guarded
+def merge(
+    into: Annotated[Path, typer.Argument(help="The results file to add to, made or continued.")],
+    others: Annotated[list[Path], typer.Argument(help="Results files; they stay as they are.")],
+) -> None:
+    """Put the runs of several results files, of several machines for example, into one."""
+    from goct.bench.results import Results
+
+    for other in others:  # all are looked at before anything is written
+        if other.resolve() == into.resolve():
+            raise UsageError(f"{into} is named twice")
+        with Results(other):
+            pass
+    with Results(into, create=True) as file:
+        for other in others:
+            with Results(other) as source:
+                file.merge(source)
+        note(f"{into}: {file.count()} runs, {len(file.campaigns())} campaigns")
+
+
+@app.command()
+@guarded
 def report(
     results: ResultsFile,
     output: Annotated[Path, typer.Option("--output", "-o", help="The folder to write.")] = Path(
@@ -354,7 +375,8 @@ def _check(plan: Plan) -> None:
     from goct.metrics import get_metric
 
     for metric in plan.metrics or ():
-        get_metric(metric)
+        if get_metric(metric).name == "instance_cost":
+            raise UsageError("instance_cost needs costs of rows, which the datasets do not have")
     for solver in plan.solvers or ():
         try:
             get_solver(solver)
