@@ -1,70 +1,29 @@
-"""Ways to state nonlinear metrics: the paper's Table 3 (MIP or MIQP), model sizes, and numerics.
+"""Ways to state nonlinear metrics: the sizes of models, and what rounding does to them.
 
-    python benchmarks/linearization.py --names monk1 monk3 --depths 2 --limit 30
-    python benchmarks/linearization.py --tables sizes numerics
+    python benchmarks/linearization.py --tables sizes numerics --limit 6
 
-"compact" and "paper" are linear, "miqp" has products, "parametric" solves linear models only. Times
-and the limit are in CPU seconds, the building of the model included. The sizes are those of what
-states the metric, without the tree.
+"compact" and "paper" are linear, "miqp" has products. The sizes are those of what states the
+metric, without the tree. How fast they are is shown by `goct bench run linearization`.
 """
 
 from __future__ import annotations
 
-import time
+import argparse
 from typing import Any
 
 import numpy as np
 
-from common import load_problem, row
-from common import parser as make_parser
-from goct import Problem, Status, solve
+from common import row
+from goct import Problem, solve
 from goct.metrics import get_metric
 
-NAMES = ["appendicitis", "monk1", "monk3", "hepatitis", "IndiansDiabetes"]
 ALONE = {"injection": "none", "node_heuristic": "rounding"}
 VARIANTS: dict[str, dict[str, Any]] = {
     "compact": {"linearization": "compact"},
     "paper": {"linearization": "paper"},
     "miqp": {"linearization": "none"},
-    "parametric": {"method": "parametric"},
 }
 SIZES = [100, 1_000, 10_000, 17_898, 100_000, 250_000]
-
-
-def compare(options: Any) -> None:
-    """Print gap, time and objective of every variant; proven optima must agree."""
-    for metric in options.metrics:
-        print(f"\n## {metric}: CPU seconds, or gap and objective after {options.limit:g} s\n")
-        row("dataset", "depth", *options.variants)
-        row("---", "---:", *["---:"] * len(options.variants))
-        for name in options.names:
-            problem = load_problem(options.data, name)
-            for depth in options.depths:
-                cells, optima = [], set()
-                for variant in options.variants:
-                    start = time.process_time()
-                    solution = solve(
-                        problem,
-                        metric,
-                        depth,
-                        split_penalty=options.penalty,
-                        engine="mip",
-                        **ALONE,
-                        callback=lambda _, s=start: time.process_time() - s > options.limit,
-                        **VARIANTS[variant],
-                    )
-                    seconds = time.process_time() - start
-                    assert solution.objective is not None
-                    assert solution.gap is not None
-                    if solution.status is Status.OPTIMAL:
-                        optima.add(solution.objective)
-                        cells.append(f"{seconds:.2f} (→ {float(solution.objective):.4f})")
-                    else:
-                        gap = float(solution.gap)
-                        cells.append(f"gap {gap:.2g} (→ {float(solution.objective):.4f})")
-                if len(optima) > 1:
-                    raise AssertionError(f"{metric}, {name}, depth {depth}: {optima}")
-                row(name, depth, *cells)
 
 
 def blocks(n: int) -> Problem:
@@ -122,14 +81,15 @@ def numerics(options: Any) -> None:
             row(name, n, *cells)
 
 
-TABLES = {"compare": compare, "sizes": sizes, "numerics": numerics}
+TABLES = {"sizes": sizes, "numerics": numerics}
 
 
 def main() -> None:
-    parser = make_parser(__doc__, NAMES, [2])
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--metrics", nargs="+", default=["f1", "mcc"])
-    parser.add_argument("--penalty", type=float, default=0.01)
-    parser.add_argument("--variants", nargs="+", default=list(VARIANTS), choices=list(VARIANTS))
+    parser.add_argument("--limit", type=float, default=60.0, help="seconds per solve")
     parser.add_argument("--tables", nargs="+", default=list(TABLES), choices=list(TABLES))
     options = parser.parse_args()
     for table in options.tables:

@@ -293,12 +293,7 @@ class BudgetSweep:
 
     def _tangent(self, x: int, y: int) -> Direction:
         """Return, roughly, the normal of the objective's level surface at a point."""
-        # One more, or one less at the end, of either kind of error.
-        dx, dy = (1 if x < self.plane.n_pos else -1), (1 if y < self.plane.n_neg else -1)
-        here, right, up = (
-            float(self.plane.value(*point)) for point in ((x, y), (x + dx, y), (x, y + dy))
-        )
-        a, b = max((here - right) * dx, 0.0), max((here - up) * dy, 0.0)
+        a, b = self.plane.slopes(x, y)
         if a + b == 0:
             return self._resolution // 2, self._resolution // 2, 0
         a_parts = self._parts(a / (a + b))

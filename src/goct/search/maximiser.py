@@ -47,21 +47,21 @@ class PlaneMaximiser:
     def maximise(self) -> None:
         """Find the best tree, and prove it."""
         run, penalty = self.run, self.run.split_penalty
+        if run.size.depth > _SMALL_DEPTH and run.objective is not None:
+            # A good tree to begin with, in no time.
+            small = Size(_SMALL_DEPTH, run.size.splits)
+            with suppress(TooFineError):
+                self._maximise(Goal(run.objective + penalty), small, lambda _: run.bound)
         if not penalty or run.objective is None:
-            # A tree that is better than the constant one has a split.
-            start = None if run.objective is None else run.objective + penalty
-            top = self._maximise(Goal(start), run.size, lambda v: v - penalty)
+            top = self._maximise(Goal(run.objective), run.size, lambda v: v - penalty)
+            if top is None and not penalty:
+                top = run.objective  # nothing is better than the small tree
             if top is not None:
                 self.plane.top = top
                 run.tighten(top - penalty)
         if run.objective is None:
             return
         if penalty:
-            if run.size.depth > _SMALL_DEPTH:
-                # A good tree to begin with, in no time.
-                small = Size(_SMALL_DEPTH, run.size.splits)
-                with suppress(TooFineError):
-                    self._maximise(Goal(run.objective + penalty), small, lambda _: run.bound)
             self._go_through_budgets()
         run.tighten(run.objective)
 

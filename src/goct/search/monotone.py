@@ -12,6 +12,7 @@ that are of interest.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
@@ -25,6 +26,10 @@ from goct.search.hull import Edge, Point, lower_hull, normal
 from goct.search.plane import Goal, Lift, Plane
 from goct.search.run import Size, TooFineError
 from goct.search.staircase import Steps
+
+_RESOLUTION = 1000
+_WIDEST = 4
+"""A tangent is of use if no candidate costs more than so many times as much as the tree there."""
 
 
 class MonotoneMaximiser:
@@ -75,7 +80,11 @@ class MonotoneMaximiser:
         """
         known = self.floor if floor is None else floor
         search = _Search(self.plane, self.steps, known, goal, size, lift)
-        search.try_edges(self._hull)
+        best = self.plane.run.best
+        if self._hull:
+            search.try_edges(self._hull)
+        elif best is not None and best.splits:
+            search.try_tangent(*self.plane.of(best))
         search.follow_hull()
         if not self._hull_suffices:
             search.look_inside()
@@ -162,22 +171,77 @@ class _Search:
         """Ask above the edges of the hull of larger trees: mostly nothing is there."""
         for edge in pairwise(hull):
             budget = self._triangle(edge).budget
-            if budget >= 0 and (point := self._ask(*normal(*edge), budget + 1)) is not None:
-                self._take(*point)
-                self.hull = lower_hull([*self.hull, point])
+            if budget >= 0:
+                self._learn(self._ask(*normal(*edge), budget + 1))
+
+    def try_tangent(self, x: int, y: int) -> None:
+        """Ask in the direction in which the metric rises at the point of a tree.
+
+        Not if trees may be better in quite other directions: then this tells little.
+        """
+        rise = self.plane.slopes(x, y)
+        among = self.floor <= self.ceiling
+        if sum(rise) == 0 or not among.any():
+            return
+        a = min(max(round(_RESOLUTION * rise[0] / sum(rise)), 1), _RESOLUTION - 1)
+        b = _RESOLUTION - a
+        most = int((a * self.steps.high + b * self.ceiling)[among].max())
+        if most < _WIDEST * (a * x + b * y + 1):
+            with suppress(TooFineError):
+                self._learn(self._ask(a, b, most + 1))
 
     def follow_hull(self) -> None:
         """Ask linear questions until no edge with candidates above it can be improved."""
         while (edge := self._most_promising(self.closed)) is not None:
-            a, b = normal(*edge)
-            # The weakest cutoff that settles what is above the edge.
-            cutoff = min(a * edge[0][0] + b * edge[0][1], self._triangle(edge).budget + 1)
-            point = self._ask(a, b, cutoff)
-            if point is None:
+            if not self._learn(self._ask_above(edge)):
                 self.closed.add(edge)
-            else:
-                self._take(*point)
-                self.hull = lower_hull([*self.hull, point])
+
+    def _ask_above(self, edge: Edge) -> Point | None:
+        """Ask for trees below a line that has all candidates above an edge below it."""
+        steps = self._range(edge)
+        among = self.floor[steps] <= self.ceiling[steps]
+        x, y = self.steps.high[steps][among], self.ceiling[steps][among]
+        for a, b in self._directions(edge, x, y):
+            cutoff = int((a * x + b * y).max()) + 1
+            # If no known tree is below the line, then any answer is news.
+            if all(a * p + b * q >= cutoff for p, q in self.hull):
+                with suppress(TooFineError):
+                    return self._ask(a, b, cutoff)
+        a, b = normal(*edge)
+        # The weakest cutoff that settles what is above the edge.
+        cutoff = min(a * edge[0][0] + b * edge[0][1], self._triangle(edge).budget + 1)
+        return self._ask(a, b, cutoff)
+
+    def _directions(
+        self, edge: Edge, x: NDArray[np.int64], y: NDArray[np.int64]
+    ) -> Iterator[tuple[int, int]]:
+        """Yield directions in which the candidates at given points may cost less than all trees."""
+        # The chord of the staircase is best where that is convex.
+        if x[0] < x[-1] and y[0] > y[-1]:
+            yield normal((int(x[0]), int(y[0])), (int(x[-1]), int(y[-1])))
+        # The line through the better end that is just above the staircase: a tangent if concave.
+        left, right = edge
+        if self.plane.value(*right) >= self.plane.value(*left):
+            before = x < right[0]
+            run, rise = right[0] - x[before], y[before] - right[1]
+            pick, half = np.argmax, 1
+        else:
+            behind = x > left[0]
+            run, rise = x[behind] - left[0], left[1] - y[behind]
+            pick, half = np.argmin, -1
+        if len(run):
+            i = pick(rise / run)
+            a, b = 2 * int(rise[i]) + half, 2 * int(run[i])
+            if a > 0:
+                yield normal((0, a), (b, 0))
+
+    def _learn(self, point: Point | None) -> bool:
+        """Consider the point of a tree that costs least in some direction; say if there is one."""
+        if point is None:
+            return False
+        self._take(*point)
+        self.hull = lower_hull([*self.hull, point])
+        return True
 
     def look_inside(self) -> None:
         """Search above the edges of the hull that have candidates."""

@@ -117,3 +117,12 @@ class Plane(Points):
     def value(self, x: Coordinate, y: Coordinate) -> Exact:
         """Return the metric at a point, which need not be that of a tree."""
         return self.metric.value(self.confusion(x, y))
+
+    def slopes(self, x: int, y: int) -> tuple[float, float]:
+        """Return what a false negative and a false positive cost at a point, roughly."""
+        # One more, or one less at the end, of either kind of error.
+        dx, dy = (1 if x < self.n_pos else -1), (1 if y < self.n_neg else -1)
+        here, right, up = (
+            float(self.value(*point)) for point in ((x, y), (x + dx, y), (x, y + dy))
+        )
+        return max((here - right) * dx, 0.0), max((here - up) * dy, 0.0)
