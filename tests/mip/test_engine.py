@@ -188,6 +188,22 @@ def test_scip_has_the_settings_that_lazy_rows_need() -> None:
     }
 
 
+def test_scip_keeps_away_from_ipopt(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It crashed on the products of larger problems."""
+    skip_if_missing("scip")
+    models = []
+    copy = scip._copy
+
+    def spy(model, target, deadline):
+        models.append(target)
+        return copy(model, target, deadline)
+
+    monkeypatch.setattr(scip, "_copy", spy)
+    solve(SMALL, "f1", 1, engine="mip", linearization="none", time_limit=20)
+    assert models
+    assert all(model.getParam("nlp/disable") for model in models)
+
+
 SCRIPT = """
 import numpy as np, goct
 rng = np.random.default_rng(0)

@@ -94,6 +94,8 @@ class Scip(Backend):
         variables = _copy(model, scip, deadline)
         if variables is None:
             return MipResult(None, np.inf, Limit.TIME)
+        # Ipopt as it comes with SCIP corrupts memory, in METIS. Trees are found in other ways.
+        scip.setParam("nlp/disable", True)
         scip.setParam("limits/gap", 0.0)
         scip.setParam("limits/absgap", settings.gap)
         if settings.seed is not None:
