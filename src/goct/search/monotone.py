@@ -3,11 +3,11 @@
 What a staircase of interesting points (:mod:`goct.search.staircase`) and the
 proven half-planes leave between them are the candidates. *Phase 1* asks linear
 questions where there are candidates: each finds a vertex of the convex hull of
-all trees or proves an edge of it. A quasi-convex metric takes its maximum over
-all trees at such a vertex, so this settles it. Any other monotone metric, and
-any metric under constraints, may take it at a tree inside the hull. *Phase 2*
-searches the triangle above each edge that still has candidates for all trees
-that are of interest.
+all trees, proves an edge of it, or leaves no candidates there. A quasi-convex
+metric takes its maximum over all trees at such a vertex, so this settles it. Any
+other monotone metric, and any metric under constraints, may take it at a tree
+inside the hull. *Phase 2* searches the triangle above each edge that still has
+candidates for all trees that are of interest.
 """
 
 from __future__ import annotations
