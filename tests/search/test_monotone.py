@@ -7,7 +7,7 @@ import pytest
 
 from goct import Limit, Problem, Status, solve
 from goct.metrics import F1, MCC, BalancedAccuracy, Confusion, GMean, Metric, Precision, get_metric
-from goct.search import monotone
+from goct.search import maximiser, monotone
 from goct.search.run import Run, StopRunError
 from tests.reference import achievable
 
@@ -35,7 +35,8 @@ def test_the_optimum_does_not_depend_on_the_questions(seed, monkeypatch) -> None
         value, splits = max(
             (metric.value(Confusion(tp, n_neg - tn, n_pos - tp, tn)), -m) for tp, tn, m in trees
         )
-        for widest in (0, 4, 1000):  # no tangents, some, all
+        for deep, widest in ((4, 4), (3, 0), (3, 4), (3, 1000)):  # no tangents, none, some, all
+            monkeypatch.setattr(maximiser, "_DEEP", deep)
             monkeypatch.setattr(monotone, "_WIDEST", widest)
             solution = solve(problem, metric, 3, engine="search")
             assert solution.status is Status.OPTIMAL, metric.name

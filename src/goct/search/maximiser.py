@@ -18,7 +18,9 @@ from goct.search.plane import Goal, Lift, Plane
 from goct.search.run import Run, Size, TooFineError
 from goct.search.staircase import Steps
 
+_DEEP = 4
 _SMALL_DEPTH = 2
+"""Deep trees start from the best small one, which is found in no time."""
 
 
 class PlaneMaximiser:
@@ -47,8 +49,7 @@ class PlaneMaximiser:
     def maximise(self) -> None:
         """Find the best tree, and prove it."""
         run, penalty = self.run, self.run.split_penalty
-        if run.size.depth > _SMALL_DEPTH and run.objective is not None:
-            # A good tree to begin with, in no time.
+        if run.size.depth >= _DEEP and run.objective is not None:
             small = Size(_SMALL_DEPTH, run.size.splits)
             with suppress(TooFineError):
                 self._maximise(Goal(run.objective + penalty), small, lambda _: run.bound)
