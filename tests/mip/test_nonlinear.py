@@ -556,3 +556,16 @@ def test_many_pairs_of_the_same_value_are_skipped_at_once(monkeypatch) -> None:
     limits = {"split_penalty": Fraction(1, 1000), "most_splits": 1}
     pairs_between(problem, F1(), Exact(0), Exact(Fraction(1, 10**6)), **limits)
     assert 0 < len(seen) < 20_000
+
+
+def test_bounds_hold_on_many_rows(datasets_folder) -> None:
+    """The paper's model of MCC has numbers as large as the product of both classes."""
+    table = np.loadtxt(datasets_folder / "magic04.txt.gz", dtype=np.uint8)
+    rows = np.random.default_rng(0).permutation(len(table))[: len(table) // 2]
+    problem = Problem.from_arrays(table[rows, 1:], table[rows, 0], pos_label=1)
+    penalty = Fraction(1, 1000)
+    optimum = solve(problem, "mcc", 3, split_penalty=penalty, engine="search").objective
+    solution = solve(
+        problem, "mcc", 3, split_penalty=penalty, engine="mip", linearization="paper", time_limit=8
+    )
+    assert solution.bound >= optimum

@@ -12,7 +12,7 @@ from goct.metrics.polynomial import Polynomial
 from goct.mip.backends.base import Settings
 from goct.mip.backends.scip import Scip
 from goct.mip.model import MipModel
-from goct.mip.products import Integer, Linear, Products, needed_bits
+from goct.mip.products import LARGEST_COEFFICIENT, Integer, Linear, Products, needed_bits
 
 X, Y = Polynomial({(1, 0): 1}), Polynomial({(0, 1): 1})
 
@@ -92,3 +92,23 @@ def test_both() -> None:
     products.complete(point)
     assert point[columns].tolist() == [[1, 1], [0, 0]]
     assert model.violation(point) == 0
+
+
+@pytest.mark.parametrize("upper", [100, 10**5, 10**7, 10**9])
+def test_rows_of_bits_are_not_too_large_for_solvers(upper) -> None:
+    """A solver took a row with numbers of 10^7 for one that no point meets."""
+    model = MipModel()
+    column = model.add_variables("number", (1,), upper=float(upper), integer=True)
+    number = Integer(Linear.of(column, np.ones(1)), upper)
+    products = Products(model)
+    expanded = products.expand("bits", number)
+    coefficients = np.concatenate([rows.coefficient for rows in model.rows])
+    assert np.abs(coefficients).max() <= 1.001 * LARGEST_COEFFICIENT
+    # Still, a number that is wrong by a half is far from meeting it.
+    point = np.zeros(model.n_variables)
+    point[column] = upper // 3
+    products.complete(point)
+    assert expanded.read(point) == upper // 3
+    assert model.violation(point) <= 1e-6
+    point[column] += 0.5
+    assert model.violation(point) > 1e-5

@@ -183,7 +183,10 @@ class Products:
         self.size["variables"] += length
         self.size["binaries"] += length
         whole = Linear.of(bits, powers)
-        self.row(f"{name}_sum", whole + number.expression * -1, lower=0, upper=0, rescale=False)
+        # Large rows are scaled: solvers find no point that meets them within their tolerance.
+        sum_of_bits = whole + number.expression * -1
+        is_large = sum_of_bits.largest > LARGEST_COEFFICIENT
+        self.row(f"{name}_sum", sum_of_bits, lower=0, upper=0, rescale=is_large)
         return Integer(whole, number.upper, bits)
 
     def named(self, name: str, expression: Linear, span: Range) -> Linear:
