@@ -4,8 +4,10 @@ import csv
 import os
 import re
 import signal
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -202,6 +204,11 @@ def test_merging(data: Path, tmp_path: Path) -> None:
         (row,) = csv.DictReader(file)
     assert (row["dataset"], row["metric"], row["is_proven"]) == ("second", "f1", "True")
     assert int(row["train_tp"]) + int(row["train_fn"]) > 0
+    with closing(sqlite3.connect(first)) as old, old:  # as if its keys were made in another way
+        old.execute("UPDATE runs SET key = 'old'")
+        old.execute("UPDATE members SET key = 'old'")
+    run("merge", tmp_path / "older.sqlite", first)
+    assert ": 1 ok" in run("status", tmp_path / "older.sqlite").output
     for wrong in ((both, tmp_path / "absent"), (both, both), (both, data)):
         assert run("merge", *wrong).exit_code == 2
 

@@ -181,26 +181,23 @@ class Results:
         self, experiment: str, version: str, specs: Sequence[Spec], about: dict[str, Any]
     ) -> int:
         """Return the number of the campaign with these runs; a new one, if it is not there."""
+        members = [(spec.key, spec.to_json()) for spec in specs]
         with self._database:
-            return self._open_campaign(experiment, version, specs, about, _now())
+            return self._open_campaign(experiment, version, members, about, _now())
 
     def _open_campaign(
         self,
         experiment: str,
         version: str,
-        specs: Sequence[Spec],
+        members: list[tuple[str, str]],
         about: dict[str, Any],
         started: str,
     ) -> int:
-        keys = [spec.key for spec in specs]
         for number, known in self._database.execute(
             "SELECT id, about FROM campaigns WHERE experiment = ? AND version = ? ORDER BY id DESC",
             (experiment, version),
         ).fetchall():
-            members = self._database.execute(
-                "SELECT key FROM members WHERE campaign = ? ORDER BY place", (number,)
-            )
-            if [key for (key,) in members] == keys:
+            if self._members(number) == members:
                 # Who resumes a campaign may do it with another number of jobs.
                 commands = [*json.loads(known)["commands"], *about["commands"]]
                 text = json.dumps(about | {"commands": list(dict.fromkeys(commands))})
@@ -215,14 +212,22 @@ class Results:
         number = cursor.lastrowid
         self._database.executemany(
             "INSERT INTO members VALUES (?, ?, ?, ?)",
-            [(number, place, spec.key, spec.to_json()) for place, spec in enumerate(specs)],
+            [(number, place, *member) for place, member in enumerate(members)],
         )
         return int(number or 0)
+
+    def _members(self, campaign: int) -> list[tuple[str, str]]:
+        """Return the keys and specifications of the runs of a campaign, as they were written."""
+        return self._database.execute(
+            "SELECT key, spec FROM members WHERE campaign = ? ORDER BY place", (campaign,)
+        ).fetchall()
 
     def merge(self, other: Results) -> None:
         """Take over all campaigns and runs of another file; of the same run, the later one."""
         rows = other._database.execute(f"SELECT {_RUN} FROM runs").fetchall()
-        campaigns = other.campaigns()
+        campaigns = other._database.execute(
+            "SELECT id, experiment, version, about, started FROM campaigns ORDER BY id"
+        ).fetchall()
         with self._database:
             self._database.executemany(
                 f"INSERT INTO runs ({_RUN}) VALUES (?, ?, ?, ?, ?, ?, ?, ?) "
@@ -231,9 +236,10 @@ class Results:
                 "finished = excluded.finished WHERE excluded.finished > finished",
                 rows,
             )
-            for c in campaigns:
-                specs = [run.spec for run in c.runs]
-                self._open_campaign(c.experiment, c.version, specs, c.about, c.started)
+            for number, experiment, version, about, started in campaigns:
+                # Keys of other versions of goct are made in other ways.
+                members = other._members(number)
+                self._open_campaign(experiment, version, members, json.loads(about), started)
 
     def campaigns(self, experiment: str | None = None) -> list[Campaign]:
         """Return all campaigns, or those of an experiment, the latest last."""
