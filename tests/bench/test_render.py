@@ -67,7 +67,9 @@ def test_page(tmp_path: Path) -> None:
     false, true = run("streed", 0.5, is_proven=True), run("search", 0.75, is_proven=True)
     crash = run("mip")
     undone = Run(Spec("second", "0", "mip"), None)
-    assert refuted([false, true]) == [(false, 0.75)]
+    assert refuted([false, true]) == [(false, 0.5, 0.75)]
+    unbound = Run(true.spec, Outcome(Status.NO_TREE, bound=0.7))
+    assert refuted([true, unbound]) == [(unbound, 0.7, 0.75)]
     pytest.importorskip("matplotlib")
     report = Report(["What was done."], [TABLE], [Figure("f", "A figure", draw)], ["A note."])
     page = write_page(tmp_path, "Title", campaign(false, true, crash, undone), report)
@@ -118,9 +120,9 @@ What was done.
 | mip | crash | 1 | first mip f1 depth 4: SIGSEGV |
 | mip | not done | 1 | second mip accuracy depth 2 |
 
-Claimed to be optimal, while another solver has a better tree:
+Claimed to be optimal, or a bound, while another run has a better tree:
 
-- first streed f1 depth 4: its tree has 0.500000, there is 0.750000
+- first streed f1 depth 4: claims that none has more than 0.500000, there is 0.750000
 
 ## How it was made
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -15,6 +16,8 @@ from goct.bench.progress import format_duration
 from goct.bench.results import Campaign, Run
 from goct.bench.spec import Spec, Status
 from goct.files import atomic_write
+
+_TOLERANCE = 1e-9  # objectives are computed from predictions, in floats
 
 
 @dataclass(frozen=True)
@@ -244,18 +247,13 @@ def _trouble(runs: Sequence[Run]) -> str:
         table = Table("", "", ["solver", "what happened", "runs", "for example"], rows)
         parts.append(table.to_markdown())
     if wrong := refuted(runs):
-        lines = [f"- {run.spec.label}: its tree has {_value(run)}, there is {best:.6f}"
-                 for run, best in wrong]  # fmt: skip
-        parts.append("Claimed to be optimal, while another solver has a better tree:")
+        lines = [f"- {run.spec.label}: claims that none has more than {claim:.6f}, there is "
+                 f"{best:.6f}" for run, claim, best in wrong]  # fmt: skip
+        parts.append("Claimed to be optimal, or a bound, while another run has a better tree:")
         parts.append("\n".join(lines))
     if not parts:
         return ""
     return "## Runs without a tree, and false claims\n\n" + "\n\n".join(parts)
-
-
-def _value(run: Run) -> str:
-    outcome = run.outcome
-    return "" if outcome is None or outcome.objective is None else f"{outcome.objective:.6f}"
 
 
 def question_of(spec: Spec) -> tuple[Any, ...]:
@@ -263,19 +261,24 @@ def question_of(spec: Spec) -> tuple[Any, ...]:
     return (spec.dataset, spec.digest, spec.split, spec.metric, spec.depth, spec.penalty)
 
 
-def refuted(runs: Sequence[Run]) -> list[tuple[Run, float]]:
-    """Return the runs that claim an optimum that another run surpasses, with its objective."""
+def refuted(runs: Sequence[Run]) -> list[tuple[Run, float, float]]:
+    """Return the runs that claim a bound that another run surpasses, the bound and its objective.
+
+    Who claims an optimum claims that it is a bound.
+    """
     best: dict[tuple[Any, ...], float] = {}
     claims: list[tuple[Run, float]] = []
     for run in runs:
-        if run.outcome is None or run.outcome.objective is None:
+        if (outcome := run.outcome) is None:
             continue
-        question, objective = question_of(run.spec), run.outcome.objective
-        best[question] = max(best.get(question, objective), objective)
-        if run.outcome.is_proven:
-            claims.append((run, objective))
-    found = [(run, objective, best[question_of(run.spec)]) for run, objective in claims]
-    return [(run, other) for run, objective, other in found if objective < other - 1e-9]
+        question = question_of(run.spec)
+        if (objective := outcome.objective) is not None:
+            best[question] = max(best.get(question, objective), objective)
+        claim = objective if outcome.is_proven else outcome.bound
+        if claim is not None:
+            claims.append((run, claim))
+    found = [(run, claim, best.get(question_of(run.spec), -math.inf)) for run, claim in claims]
+    return [(run, claim, other) for run, claim, other in found if claim < other - _TOLERANCE]
 
 
 def mark_best(values: Sequence[float | None], digits: int = 3) -> list[Cell]:

@@ -99,7 +99,7 @@ def _table(
     for run in runs:
         by_question.setdefault((run.spec.dataset, run.spec.split), {})[run.spec.solver] = run
     many = len({split for _, split in by_question}) > 1
-    false = [run for run, _ in refuted(runs)]
+    false = [run for run, *_ in refuted(runs)]
     rows: list[list[Cell]] = []
     for (dataset, split), members in by_question.items():
         outcomes = [members[s].outcome if s in members else None for s in solvers]
@@ -165,7 +165,7 @@ def _summary(
 def _notes(runs: Sequence[Run], paper: dict[str, dict[str, float | None]]) -> list[str]:
     notes = [
         "Times are wall-clock seconds of the solver, its preparation of the data included; "
-        "“refuted” marks a claim of optimality that another solver's tree disproves.",
+        "“refuted” marks a claim of optimality, or a bound, that another solver's tree disproves.",
         "The mean F1 of a solver is over the questions that it has a tree for.",
     ]
     if not paper:

@@ -58,7 +58,7 @@ class VersusPeers(Experiment):
 
     def report(self, runs: Sequence[Run], reported: Reported) -> Report:
         """Return a table for each question and depth, and the ratios of times."""
-        false = [run for run, _ in refuted(runs)]
+        false = [run for run, *_ in refuted(runs)]
         tables = []
         summary: list[list[Cell]] = []
         for (metric, penalty, depth), members in group(
