@@ -53,9 +53,10 @@ def default_folder() -> Path | None:
 
 def read_dataset(path: Path) -> tuple[Features, Labels]:
     """Read a dataset: a row per line, the label first, then 0/1 features."""
-    with path.open("rb") as file:
-        if path.suffix == ".gz" and file.read(len(_GZIP)) != _GZIP:
-            raise ValueError(f"{path.name} is not compressed with gzip")
+    if path.suffix == ".gz":
+        with path.open("rb") as file:
+            if file.read(len(_GZIP)) != _GZIP:
+                raise ValueError(f"{path.name} is not compressed with gzip")
     try:
         table = np.loadtxt(path, dtype=np.int64, ndmin=2)
     except ValueError as error:

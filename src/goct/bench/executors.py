@@ -102,8 +102,8 @@ class LocalExecutor(Executor):
 def _next(queue: SimpleQueue[T]) -> T:
     """Wait for an item, and wake up now and then.
 
-    Python deals with signals in the main thread alone, but the system may give one
-    to any thread; then nothing ends an endless wait of the main thread.
+    Python deals with signals in the main thread alone. One that another thread gets,
+    or that comes just before the wait, would not end a wait without a limit.
     """
     while True:
         with suppress(Empty):

@@ -190,21 +190,20 @@ def runs_to_csv(runs: Sequence[Run]) -> str:
     asked = ("dataset", "split", "metric", "depth", "penalty", "solver", "limit", "seed")
     came = ("seconds", "value", "objective", "bound", "is_proven", "splits")
     parts = ("train", "validation", "test")
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    heads = [f"{part}_{cell}" for part in parts for cell in ("tp", "fp", "fn", "tn")]
-    writer.writerow([*asked, "options", "status", *came, *heads, "message"])
+    cells = [f"{part}_{cell}" for part in parts for cell in ("tp", "fp", "fn", "tn")]
+    columns = [*asked, "options", "status", *came, *cells, "message"]
+    rows: list[list[Cell]] = []
     for run in runs:
         options = " ".join(f"{key}={value}" for key, value in run.spec.options)
         row = [*(getattr(run.spec, key) for key in asked), options]
-        if run.outcome is None:
-            writer.writerow([*row, "not done", *[None] * (len(came) + len(heads) + 1)])
-            continue
-        row += [run.outcome.status.value, *(getattr(run.outcome, key) for key in came)]
-        for part in parts:
-            row += getattr(run.outcome, part) or [None] * 4
-        writer.writerow([*row, " ".join(run.outcome.message.split())])
-    return text.getvalue()
+        if (outcome := run.outcome) is None:
+            row += ["not done", *[None] * (len(columns) - len(row) - 1)]
+        else:
+            row += [outcome.status.value, *(getattr(outcome, key) for key in came)]
+            row += [n for part in parts for n in getattr(outcome, part) or [None] * 4]
+            row.append(" ".join(outcome.message.split()))
+        rows.append(row)
+    return Table("runs", "All runs", columns, rows).to_csv()
 
 
 def provenance(campaign: Campaign) -> str:

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from goct.exact import Exact
-from goct.search.plane import Goal, Plane
+from goct.search.plane import Goal, Plane, in_parts
 from goct.search.run import LARGEST_COST, Run, Size, TooFineError
 from goct.search.staircase import Steps
 
@@ -272,7 +272,7 @@ class BudgetSweep:
             best = 0
             found: tuple[Direction, list[int]] | None = None
             for (a0, _, c0), tilt in product(sorted(tangents), _TILTS):
-                a = self._parts(a0 / self._resolution + tilt)
+                a = in_parts(a0 / self._resolution + tilt, self._resolution)
                 b = self._resolution - a
                 cutoffs = np.array([(a * x + b * y).max() + 1 for x, y in corners])
                 for c in sorted({round(c0 * stretch) for stretch in stretches}):
@@ -296,15 +296,12 @@ class BudgetSweep:
         a, b = self.plane.slopes(x, y)
         if a + b == 0:
             return self._resolution // 2, self._resolution // 2, 0
-        a_parts = self._parts(a / (a + b))
+        a_parts = in_parts(a / (a + b), self._resolution)
         b_parts = self._resolution - a_parts
         # A split that costs more than there is to gain is as good as forbidden.
         most = a_parts * self.plane.n_pos + b_parts * self.plane.n_neg + 1
         c_parts = self._resolution * float(self.run.split_penalty) / (a + b)
         return a_parts, b_parts, round(min(c_parts, most))
-
-    def _parts(self, share: float) -> int:
-        return min(max(round(self._resolution * share), 1), self._resolution - 1)
 
 
 def _groups(most: int) -> list[tuple[int, int]]:

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from goct.exact import Exact
 from goct.metrics import Shape
 from goct.search.hull import Edge, Point, lower_hull, normal
-from goct.search.plane import Goal, Lift, Plane
+from goct.search.plane import Goal, Lift, Plane, in_parts
 from goct.search.run import Size, TooFineError
 from goct.search.staircase import Steps
 
@@ -183,7 +183,7 @@ class _Search:
         among = self.floor <= self.ceiling
         if sum(rise) == 0 or not among.any():
             return
-        a = min(max(round(_RESOLUTION * rise[0] / sum(rise)), 1), _RESOLUTION - 1)
+        a = in_parts(rise[0] / sum(rise), _RESOLUTION)
         b = _RESOLUTION - a
         most = int((a * self.steps.high + b * self.ceiling)[among].max())
         if most < _WIDEST * (a * x + b * y + 1):

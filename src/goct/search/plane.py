@@ -20,6 +20,11 @@ Coordinate: TypeAlias = int | Fraction
 Lift: TypeAlias = Callable[[Exact], Exact]
 
 
+def in_parts(share: float, resolution: int) -> int:
+    """Return a share of a whole that has so many parts, in parts: some, and not all of them."""
+    return min(max(round(resolution * share), 1), resolution - 1)
+
+
 class Points:
     """The (FN, FP) points of trees on a problem with two classes, in counts.
 
