@@ -289,19 +289,11 @@ def test_no_tree_before_the_limit(monkeypatch) -> None:
     X, y = noise(60)
 
     def give_up(problem, metric, max_depth, **options):
-        from goct.constraints import check_constraints
         from goct.solution import Limit, Solution
+        from goct.task import Task
 
-        return Solution.of_tree(
-            None,
-            metric.best_value(problem),
-            metric=metric,
-            problem=problem,
-            split_penalty=Fraction(0),
-            max_depth=max_depth,
-            constraints=check_constraints(options["constraints"], problem),
-            limit=Limit.TIME,
-        )
+        task = Task.read(problem, metric, max_depth, constraints=options["constraints"])
+        return Solution.of_tree(task, None, metric.best_value(problem), limit=Limit.TIME)
 
     monkeypatch.setattr("goct.estimator.solve", give_up)
     classifier = OptimalTreeClassifier(constraints="recall >= 0.9", binarizer="none")

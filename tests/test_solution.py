@@ -8,6 +8,7 @@ from goct import Exact, Limit, Problem, Solution, Status, Tree
 from goct.metrics import MCC, Accuracy
 from goct.report.text import confusion_table, format_exact
 from goct.solution import Limits
+from goct.task import Task
 from goct.tree import Leaf, Split
 
 PROBLEM = Problem.from_arrays(
@@ -20,8 +21,9 @@ TREE = Tree(Split(0, Leaf(0), Leaf(1)), PROBLEM.classes, PROBLEM.feature_names)
 
 
 def make(bound: Exact, **changes) -> Solution:
-    question = {"metric": Accuracy(), "problem": PROBLEM, "split_penalty": Fraction(1, 100)}
-    return Solution.of_tree(TREE, bound, **{**question, "max_depth": 1, **changes})
+    outcome = {key: changes.pop(key) for key in ("limit", "stats") if key in changes}
+    question = {"metric": Accuracy(), "max_depth": 1, "split_penalty": Fraction(1, 100)}
+    return Solution.of_tree(Task.read(PROBLEM, **question | changes), TREE, bound, **outcome)
 
 
 def test_status_follows_from_the_bound() -> None:
@@ -82,11 +84,7 @@ def test_summary_without_a_tree() -> None:
         bound=Exact(1),
         status=Status.INFEASIBLE,
         limit=Limit.NONE,
-        metric=Accuracy(),
-        split_penalty=Fraction(0),
-        max_depth=2,
-        max_splits=3,
-        problem=PROBLEM,
+        task=Task.read(PROBLEM, Accuracy(), 2, max_splits=3),
     )
     assert solution.gap is None
     assert solution.summary().endswith(

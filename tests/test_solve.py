@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from goct import Limit, Problem, Solution, Status
+from goct.constraints import MinLeafWeight
 from goct.exact import as_fraction
 from goct.metrics import (
     F1,
@@ -21,6 +22,7 @@ from goct.metrics import (
     Recall,
     Specificity,
     YoudenJ,
+    get_metric,
 )
 from tests.mip.alone import solve
 from tests.reference import achievable, achievable_costs, best
@@ -391,3 +393,33 @@ def test_anything_true_stops(answer) -> None:
 def test_all_processors() -> None:
     problem = Problem.from_arrays(*random_arrays(5))
     assert solve(problem, "accuracy", 2, n_jobs=-1, memory_limit=1e9).status is Status.OPTIMAL
+
+
+@pytest.mark.parametrize("metric", ["accuracy", "f1", "mcc", "gmean"])
+@pytest.mark.parametrize("penalty", [0, Fraction(1, 50)])
+def test_a_minimum_leaf_weight_is_the_constraint_of_that_name(metric, penalty) -> None:
+    rng = np.random.default_rng(3)
+    for _ in range(12):
+        X, y = rng.integers(0, 2, (12, 4)), np.append([0, 1], rng.integers(0, 2, 10))
+        weights, least = rng.integers(1, 4, 12), int(rng.integers(1, 16))
+        problem = Problem.from_arrays(X, y, sample_weight=weights)
+        found = solve(problem, metric, 3, min_leaf_weight=least, split_penalty=penalty)
+        same = solve(problem, metric, 3, constraints=MinLeafWeight(least), split_penalty=penalty)
+        n_pos, n_neg = weights[y == 1].sum(), weights[y == 0].sum()
+        expected = best(
+            achievable(X, y == 1, 3, weights, least),
+            lambda tp, tn, p=n_pos, n=n_neg: get_metric(metric).value(
+                Confusion(tp=tp, fp=int(n - tn), fn=int(p - tp), tn=tn)
+            ),
+            split_penalty=penalty,
+        )
+        assert found.stats["engine"] == same.stats["engine"] == "search"
+        assert found.objective == same.objective == found.bound == expected
+
+
+def test_leaves_heavier_than_the_data_are_infeasible() -> None:
+    problem = Problem.from_arrays([[0], [1]], [0, 1])
+    assert solve(problem, "f1", 2, min_leaf_weight=3).status is Status.INFEASIBLE
+    assert solve(problem, "f1", 2, min_leaf_weight=2).tree.splits == 0
+    with pytest.raises(ValueError, match="min_leaf_weight must not be negative"):
+        solve(problem, "f1", 2, min_leaf_weight=-1)

@@ -14,6 +14,7 @@ from goct.constraints import Constraint
 from goct.exact import Exact, as_fraction
 from goct.metrics import Metric
 from goct.problem import Problem
+from goct.task import Task
 from goct.tree import Tree
 
 
@@ -117,8 +118,9 @@ class Solution:
         What is known about the tree.
     limit
         Why the solver stopped before it was done, if it did.
-    metric, split_penalty, max_depth, max_splits, problem, constraints
-        The question.
+    task
+        The question. Its parts are also here: `metric`, `split_penalty`,
+        `max_depth`, `max_splits`, `problem` and `constraints`.
     stats
         Times and counts of the engine.
     """
@@ -129,12 +131,7 @@ class Solution:
     bound: Exact
     status: Status
     limit: Limit
-    metric: Metric
-    split_penalty: Fraction
-    max_depth: int
-    max_splits: int | None
-    problem: Problem = field(repr=False)
-    constraints: tuple[Constraint, ...] = ()
+    task: Task
     stats: dict[str, Any] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
@@ -142,9 +139,8 @@ class Solution:
             raise AssertionError(f"status {self.status} does not go with tree {self.tree}")
         if self.tree is None or self.objective is None:
             return
-        for constraint in self.constraints:
-            if not constraint.is_met(self.tree, self.problem):
-                raise AssertionError(f"the tree does not meet {constraint.name}")
+        if not self.task.is_feasible(self.tree):
+            raise AssertionError("the tree does not meet the constraints")
         if self.objective > self.bound:
             raise AssertionError(f"objective {self.objective!r} is above its bound {self.bound!r}")
         if (self.status is Status.OPTIMAL) != (self.objective == self.bound):
@@ -153,15 +149,10 @@ class Solution:
     @classmethod
     def of_tree(
         cls,
+        task: Task,
         tree: Tree | None,
         bound: Exact,
         *,
-        metric: Metric,
-        problem: Problem,
-        split_penalty: Fraction,
-        max_depth: int,
-        max_splits: int | None = None,
-        constraints: tuple[Constraint, ...] = (),
         limit: Limit = Limit.NONE,
         stats: dict[str, Any] | None = None,
     ) -> Solution:
@@ -174,8 +165,8 @@ class Solution:
         value = objective = None
         status = Status.INFEASIBLE if limit is Limit.NONE else Status.NO_SOLUTION
         if tree is not None:
-            value = metric.evaluate(tree, problem)
-            objective = value - split_penalty * tree.splits
+            value = task.metric.evaluate(tree, task.problem)
+            objective = task.penalised(value, tree.splits)
             status = Status.OPTIMAL if objective == bound else Status.FEASIBLE
         return cls(
             tree=tree,
@@ -184,14 +175,39 @@ class Solution:
             bound=bound,
             status=status,
             limit=Limit.NONE if status is Status.OPTIMAL else limit,
-            metric=metric,
-            split_penalty=split_penalty,
-            max_depth=max_depth,
-            max_splits=max_splits,
-            problem=problem,
-            constraints=constraints,
+            task=task,
             stats=stats or {},
         )
+
+    @property
+    def problem(self) -> Problem:
+        """The data."""
+        return self.task.problem
+
+    @property
+    def metric(self) -> Metric:
+        """What was maximised."""
+        return self.task.metric
+
+    @property
+    def split_penalty(self) -> Fraction:
+        """The price of a split, in the metric's own unit."""
+        return self.task.split_penalty
+
+    @property
+    def max_depth(self) -> int:
+        """The largest depth that was allowed."""
+        return self.task.size.max_depth
+
+    @property
+    def max_splits(self) -> int | None:
+        """The largest number of splits that was allowed; None without a limit."""
+        return self.task.size.max_splits
+
+    @property
+    def constraints(self) -> tuple[Constraint, ...]:
+        """What the tree has to meet."""
+        return self.task.constraints
 
     @property
     def gap(self) -> Exact | None:

@@ -5,20 +5,15 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import replace
-from fractions import Fraction
-from math import ceil
 from typing import Any
 
-import numpy as np
-
 from goct._validation import check_choice, check_count
-from goct.constraints import Constraint, MetricConstraint, check_constraints
-from goct.exact import Exact, as_fraction
-from goct.metrics import LinearMetric, Metric, get_metric
+from goct.constraints import MetricConstraint
+from goct.metrics import LinearMetric, Metric
 from goct.one_vs_rest import against_rest, name_the_rest
 from goct.problem import Problem
 from goct.solution import Callback, Limits, Solution
-from goct.tree import MAX_DEPTH, Leaf, Tree
+from goct.task import Task
 
 ENGINES = ("auto", "search", "mip")
 
@@ -30,6 +25,7 @@ def solve(
     *,
     split_penalty: Any = 0,
     max_splits: int | None = None,
+    min_leaf_weight: Any = 0,
     constraints: Any = (),
     engine: str = "auto",
     time_limit: float | None = None,
@@ -57,6 +53,10 @@ def solve(
         many digits as a fraction that agrees with it in the first six or more.
     max_splits
         The largest number of splits; no limit if None.
+    min_leaf_weight
+        The least weight of the samples in a leaf, without sample weights their
+        number; the same as the constraint
+        :class:`~goct.constraints.MinLeafWeight`.
     constraints
         Conditions that the tree must meet, such as ``Recall() >= 0.9`` or the
         text "recall >= 0.9", see :mod:`goct.constraints`. If no tree meets
@@ -92,81 +92,77 @@ def solve(
     >>> solution.status.name, float(solution.value)
     ('OPTIMAL', 1.0)
     """
-    if not isinstance(problem, Problem):
-        raise TypeError(
-            "problem must be a Problem, as made by Problem.from_arrays(X, y); "
-            f"got {type(problem).__name__}"
-        )
-    metric = get_metric(metric)
-    metric.check(problem)
-    max_depth = check_count(max_depth, "max_depth")
-    if max_depth > MAX_DEPTH:
-        raise ValueError(f"max_depth must be at most {MAX_DEPTH}, got {max_depth}")
-    penalty = _read_penalty(split_penalty)
-    if max_splits is not None:
-        max_splits = check_count(max_splits, "max_splits")
-    conditions = check_constraints(constraints, problem)
+    task = Task.read(
+        problem,
+        metric,
+        max_depth,
+        split_penalty=split_penalty,
+        max_splits=max_splits,
+        min_leaf_weight=min_leaf_weight,
+        constraints=constraints,
+    )
     check_choice(engine, "engine", ENGINES)
     limits = Limits(None if time_limit == float("inf") else time_limit, node_limit)
     if random_state is not None:
         random_state = check_count(random_state, "random_state")
     if callback is not None and not callable(callback):
         raise TypeError(f"callback must be callable, got {callback!r}")
-
-    original = problem
-    if problem.n_classes > 2 and metric.is_binary:
-        for condition in conditions:
-            if isinstance(condition, MetricConstraint) and not condition.metric.is_binary:
-                raise ValueError(
-                    f"the constraint {condition.name!r} is about all classes, while "
-                    f"{metric.name!r} is about {problem.classes[problem.positive or 0]!r} against "
-                    "the rest; use a constraint on a metric of two classes, such as recall"
-                )
-        problem = against_rest(problem)
-    run = _engine(engine, problem, metric, conditions)
+    binary = _one_against_the_rest(task)
+    run = _engine(engine, binary)
     _check_options(options, run)
-    constant = best_constant(problem, metric, conditions)
-    if max_depth == 0 or max_splits == 0 or problem.X.shape[1] == 0 or problem.n_classes == 1:
-        solution = Solution.of_tree(
-            constant,
-            metric.best_value(problem) if constant is None else metric.evaluate(constant, problem),
-            metric=metric,
-            problem=problem,
-            split_penalty=penalty,
-            max_depth=max_depth,
-            max_splits=max_splits,
-            constraints=conditions,
-            stats={"engine": "constant", "time": 0.0},
+    start = binary.best_constant()
+    if task.size.most_splits == 0 or problem.X.shape[1] == 0 or problem.n_classes == 1:
+        bound = (
+            binary.metric.best_value(binary.problem) if start is None else binary.objective(start)
         )
+        stats = {"engine": "constant", "time": 0.0}
+        solution = Solution.of_tree(binary, start, bound, stats=stats)
     else:
         solution = run(
-            problem,
-            metric,
-            max_depth,
-            split_penalty=penalty,
-            max_splits=max_splits,
-            constraints=conditions,
+            binary,
             limits=limits,
-            start=constant,
+            start=start,
             random_state=random_state,
             callback=callback,
             **options,
         )
-    if problem is original:
+    if binary is task:
         return solution
-    tree = None if solution.tree is None else name_the_rest(solution.tree, original)
-    return replace(solution, tree=tree, problem=original)
+    tree = None if solution.tree is None else name_the_rest(solution.tree, problem)
+    return replace(solution, tree=tree, task=task)
 
 
-def _engine(
-    name: str, problem: Problem, metric: Metric, constraints: tuple[Constraint, ...]
-) -> Callable[..., Solution]:
+def _one_against_the_rest(task: Task) -> Task:
+    """Return the task with two classes, if its metric has two and its problem more."""
+    problem, metric = task.problem, task.metric
+    if problem.n_classes <= 2 or not metric.is_binary:
+        return task
+    for condition in task.constraints:
+        if isinstance(condition, MetricConstraint) and not condition.metric.is_binary:
+            raise ValueError(
+                f"the constraint {condition.name!r} is about all classes, while "
+                f"{metric.name!r} is about {problem.classes[problem.positive or 0]!r} against "
+                "the rest; use a constraint on a metric of two classes, such as recall"
+            )
+    return task.on(against_rest(problem))
+
+
+def _only_constants(task: Task) -> bool:
+    """Say whether no tree with a split can be better than a constant one, or is allowed."""
+    problem, size = task.problem, task.size
+    too_heavy = size.min_leaf_count(problem) > int(problem.counts.sum())
+    no_features = problem.X.shape[1] == 0
+    return too_heavy or no_features or size.most_splits == 0 or problem.n_classes == 1
+
+
+def _engine(name: str, task: Task) -> Callable[..., Solution]:
     """Return an engine; "auto" is the search engine, unless only the MIP engine can do it."""
-    from goct.search.engine import refusal, solve_search
+    from goct.search.engine import solve_search, unsupported
 
-    if name == "auto" and refusal(problem, metric, constraints) is not None:
+    if name == "auto" and unsupported(task) is not None:
         from goct.mip.quotients import refusal as mip_refusal
 
+        metric = task.metric
         can_state = isinstance(metric, LinearMetric) or mip_refusal(metric) is None
         name = "mip" if can_state else "search"
     if name == "mip":
@@ -174,38 +170,6 @@ def _engine(
 
         return solve_mip
     return solve_search
-
-
-def best_constant(
-    problem: Problem, metric: Metric, constraints: tuple[Constraint, ...] = ()
-) -> Tree | None:
-    """Return the best tree without a split that meets the constraints, or None.
-
-    The first class wins ties.
-    """
-    constants = [
-        Tree(Leaf(k), problem.classes, problem.feature_names) for k in range(problem.n_classes)
-    ]
-    trees = [tree for tree in constants if all(c.is_met(tree, problem) for c in constraints)]
-
-    def value(tree: Tree) -> Exact:
-        return metric.evaluate(tree, problem)
-
-    return max(trees, key=value, default=None)
-
-
-def _read_penalty(value: Any) -> Fraction:
-    """Read a penalty; a float with many digits is replaced by a simpler number next to it.
-
-    Its digits multiply with those of the metric, whose integers have to fit the
-    search engine; none of them means anything after the first few.
-    """
-    penalty = as_fraction(value, "split_penalty")
-    if penalty < 0:
-        raise ValueError(f"split_penalty must not be negative, got {value}")
-    if isinstance(value, float | np.floating) and penalty.denominator > 10**12:
-        return penalty.limit_denominator(10**6 * ceil(1 / min(penalty, Fraction(1))))
-    return penalty
 
 
 def _check_options(options: dict[str, Any], engine: Any) -> None:

@@ -276,10 +276,7 @@ def test_a_bound_of_the_search_engine_ends_the_model_that_reaches_it(monkeypatch
     def stopped(*arguments, **options):
         found = real(*arguments, **options)
         constant = solve(problem, "accuracy", 0)
-        return type(found).of_tree(
-            constant.tree, found.bound, metric=found.metric, problem=problem,
-            split_penalty=found.split_penalty, max_depth=2, limit=Limit.TIME,
-        )  # fmt: skip
+        return type(found).of_tree(found.task, constant.tree, found.bound, limit=Limit.TIME)
 
     monkeypatch.setattr(module, "solve_search", stopped)
     solution = solve(problem, "accuracy", 2, engine="mip", node_heuristic="rounding")
@@ -299,10 +296,8 @@ def test_a_false_bound_is_an_error(monkeypatch) -> None:
     constant = solve(problem, "accuracy", 0)
 
     def false(*_, **__):
-        return type(constant).of_tree(
-            constant.tree, constant.objective + Exact(Fraction(1, 10**6)), metric=Accuracy(),
-            problem=problem, split_penalty=Fraction(0), max_depth=2, limit=Limit.TIME,
-        )  # fmt: skip
+        too_low = constant.objective + Exact(Fraction(1, 10**6))
+        return type(constant).of_tree(constant.task, constant.tree, too_low, limit=Limit.TIME)
 
     monkeypatch.setattr(module, "solve_search", false)
     with pytest.raises((AssertionError, BackendError)):

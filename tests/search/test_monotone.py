@@ -52,7 +52,7 @@ def test_a_run_that_is_stopped_at_once_has_a_good_tree(metric, monkeypatch) -> N
     ask = Run.ask
 
     def stop(self, costs, size, **options):
-        if size.depth > 2:
+        if size.max_depth > 2:
             self.limit = Limit.TIME
             raise StopRunError
         return ask(self, costs, size, **options)

@@ -5,13 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from fractions import Fraction
 from typing import Any
 
 from goct._validation import check_choice, check_count, check_flag
-from goct.constraints import Constraint
 from goct.exact import Exact, as_fraction
-from goct.metrics import LinearMetric, Metric
+from goct.metrics import LinearMetric
 from goct.mip.backends.base import Ability, Backend, Settings
 from goct.mip.backends.gurobi import Gurobi
 from goct.mip.backends.highs import Highs
@@ -22,8 +20,8 @@ from goct.mip.inquiry import Asker, Inquiry
 from goct.mip.parametric import refusal
 from goct.mip.saliency import NODE_HEURISTICS, NodeHeuristic
 from goct.mip.side import SideConstraints
-from goct.problem import Problem
 from goct.solution import Callback, Limit, Limits, Progress, Solution
+from goct.task import Task
 from goct.tree import Tree
 
 BACKENDS: dict[str, Backend] = {"scip": Scip(), "gurobi": Gurobi(), "highs": Highs()}
@@ -32,13 +30,8 @@ LINEARIZATIONS = ("compact", "paper", "none")
 
 
 def solve_mip(
-    problem: Problem,
-    metric: Metric,
-    max_depth: int,
+    task: Task,
     *,
-    split_penalty: Fraction,
-    max_splits: int | None,
-    constraints: tuple[Constraint, ...],
     limits: Limits,
     start: Tree | None,
     random_state: int | None,
@@ -69,10 +62,10 @@ def solve_mip(
 
     Parameters
     ----------
-    problem, metric, max_depth, split_penalty, max_splits, constraints, limits
-        As in :func:`goct.solve`; the depth is at least 1.
-    random_state, callback
-        As in :func:`goct.solve`; the depth is at least 1.
+    task
+        The question; the depth is at least 1.
+    limits, random_state, callback
+        As in :func:`goct.solve`.
     start
         A tree to start from; it is returned if nothing better is found. None
         if no constant tree meets the constraints.
@@ -160,6 +153,9 @@ def solve_mip(
     proof; otherwise a gap of about 1e-5 remains.
     """
     started = time.perf_counter()
+    problem, metric, split_penalty = task.problem, task.metric, task.split_penalty
+    max_depth, max_splits = task.size.max_depth, task.size.max_splits
+    constraints = task.constraints
     form = FORMULATIONS[check_choice(formulation, "formulation", tuple(FORMULATIONS))]
     solver = BACKENDS[check_choice(backend, "backend", tuple(BACKENDS))]
     families = form.choose_cuts(cuts)
@@ -264,14 +260,9 @@ def solve_mip(
         if allowed_gap and answer.limit is Limit.NONE:
             answer = replace(answer, limit=Limit.GAP)
     return Solution.of_tree(
+        task,
         answer.best,
         answer.bound if ceiling is None else min(answer.bound, ceiling),
-        metric=metric,
-        problem=problem,
-        split_penalty=split_penalty,
-        max_depth=max_depth,
-        max_splits=max_splits,
-        constraints=constraints,
         limit=answer.limit,
         stats={
             "engine": "mip",

@@ -26,9 +26,10 @@ from goct.lattice import Lattice
 from goct.metrics import LinearMetric, Metric
 from goct.mip.side import SideConstraints
 from goct.problem import Problem
-from goct.search.engine import refusal, solve_search
+from goct.search.engine import solve_search, unsupported
 from goct.search.run import TooFineError
 from goct.solution import Callback, Limit, Limits, Progress
+from goct.task import Task
 from goct.tree import Leaf, Split, Tree
 
 if TYPE_CHECKING:
@@ -151,6 +152,18 @@ class Injection:
         self._highest = highest
         self._trees = [] if start is None else [start]
 
+    @property
+    def task(self) -> Task:
+        """The question."""
+        return Task.read(
+            self.problem,
+            self.metric,
+            self.max_depth,
+            split_penalty=self.split_penalty,
+            max_splits=self.max_splits,
+            constraints=self.side.constraints,
+        )
+
     def run(self, kind: str, solve: Solver) -> None:
         """Find a tree to start from; "auto" is "search" where possible, else "cart".
 
@@ -167,7 +180,7 @@ class Injection:
             If the search engine cannot answer the question and `kind` is
             "search".
         """
-        why = refusal(self.problem, self.metric, self.side.constraints)
+        why = unsupported(self.task)
         if kind == "search" and why is not None:
             raise ValueError(f"injection='search' is not possible: {why}")
         is_free = kind == "auto"
@@ -273,12 +286,7 @@ class Injection:
         """Take the tree of the search engine, and the bound that it proves."""
         with self.stage("search"):
             found = solve_search(
-                self.problem,
-                self.metric,
-                self.max_depth,
-                split_penalty=self.split_penalty,
-                max_splits=self.max_splits,
-                constraints=self.side.constraints,
+                self.task,
                 limits=Limits(time=max(self._end("search") - self.elapsed, 1e-3)),
                 start=self.best,
                 random_state=None,

@@ -23,9 +23,10 @@ import numpy as np
 from goct.mip.model import Heuristic, Point
 from goct.mip.question import Question
 from goct.problem import Problem
-from goct.search.engine import refusal, solve_search
+from goct.search.engine import solve_search, unsupported
 from goct.search.run import TooFineError
 from goct.solution import Limit, Limits
+from goct.task import Task
 from goct.tree import Tree
 
 NODE_HEURISTICS = ("search", "mip", "rounding", "none")
@@ -64,7 +65,8 @@ class NodeHeuristic:
 
 def can_search(question: Question) -> bool:
     """Say whether the search engine can answer a question."""
-    return refusal(question.problem, question.metric, question.side.constraints) is None
+    task = Task.read(question.problem, question.metric, 1, constraints=question.side.constraints)
+    return unsupported(task) is None
 
 
 def search_improver(question: Question, depth: int, max_splits: int | None) -> Improve:
@@ -73,12 +75,14 @@ def search_improver(question: Question, depth: int, max_splits: int | None) -> I
     def improve(problem: Problem, start: Tree | None, limits: Limits) -> Tree | None:
         try:
             found = solve_search(
-                problem,
-                question.metric,
-                depth,
-                split_penalty=question.split_penalty,
-                max_splits=max_splits,
-                constraints=question.side.constraints,
+                Task.read(
+                    problem,
+                    question.metric,
+                    depth,
+                    split_penalty=question.split_penalty,
+                    max_splits=max_splits,
+                    constraints=question.side.constraints,
+                ),
                 limits=limits,
                 start=start,
                 random_state=None,

@@ -13,6 +13,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from itertools import product
 from typing import TypeAlias
 
@@ -21,7 +22,7 @@ from numpy.typing import NDArray
 
 from goct.exact import Exact
 from goct.search.plane import Goal, Plane, in_parts
-from goct.search.run import LARGEST_COST, Run, Size, TooFineError
+from goct.search.run import LARGEST_COST, Run, TooFineError
 from goct.search.staircase import Steps
 
 Direction: TypeAlias = tuple[int, int, int]
@@ -153,7 +154,7 @@ class BudgetSweep:
             for splits in left:
                 cutoffs[splits] = self._cutoff(self._group(splits), splits, (a, b, 0))
             costs = self.plane.costs(a, b)
-            results = run.ask_budgets(costs, Size(run.size.depth, most), cutoffs)
+            results = run.ask_budgets(costs, replace(run.size, max_splits=most), cutoffs)
             for group in reversed(range(last_group + 1)):
                 least = results[self.groups[group][1]].bound
                 floor = self.steps.raised(self.floors[group], a, b, least)

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from fractions import Fraction
 
 from goct._validation import check_flag
-from goct.constraints import Constraint, MetricConstraint
+from goct.constraints import MetricConstraint, MinLeafWeight
 from goct.metrics import LinearMetric, Metric
 from goct.problem import Problem
 from goct.search.linear import LinearMaximiser
 from goct.search.maximiser import PlaneMaximiser
 from goct.search.oracle import LinearOracle
-from goct.search.run import Run, Size, StopRunError, TooFineError
+from goct.search.run import Run, StopRunError, TooFineError
 from goct.search.ties import break_ties
 from goct.solution import Callback, Limit, Limits, Solution
+from goct.task import Task
 from goct.tree import Tree
 
 
@@ -24,8 +24,10 @@ def can_maximise(metric: Metric) -> bool:
     return isinstance(metric, LinearMetric) or metric.is_monotone
 
 
-def refusal(problem: Problem, metric: Metric, constraints: tuple[Constraint, ...]) -> str | None:
+def unsupported(task: Task) -> str | None:
     """Say why the search engine cannot answer a question; None if it can."""
+    problem, metric = task.problem, task.metric
+    constraints = [c for c in task.constraints if not isinstance(c, MinLeafWeight)]
     if not can_maximise(metric):
         return (
             f"the search engine cannot maximise {metric.name!r}: it is not known to be monotone, "
@@ -57,23 +59,20 @@ def _has_plane(problem: Problem, metric: Metric) -> bool:
 
 
 def _maximiser(run: Run) -> LinearMaximiser | PlaneMaximiser:
-    if isinstance(run.metric, LinearMetric) and not run.constraints:
+    task = run.task
+    has_plane = _has_plane(task.problem, task.metric)
+    if isinstance(task.metric, LinearMetric) and not run.metric_constraints:
         try:
-            return LinearMaximiser(run, run.metric)
+            return LinearMaximiser(run, task.metric)
         except TooFineError:
-            if not _has_plane(run.problem, run.metric):
+            if not has_plane:
                 raise  # else there are questions with smaller numbers
     return PlaneMaximiser(run)
 
 
 def solve_search(
-    problem: Problem,
-    metric: Metric,
-    max_depth: int,
+    task: Task,
     *,
-    split_penalty: Fraction,
-    max_splits: int | None,
-    constraints: tuple[Constraint, ...],
     limits: Limits,
     start: Tree | None,
     random_state: int | None,  # noqa: ARG001
@@ -87,7 +86,9 @@ def solve_search(
 
     Parameters
     ----------
-    problem, metric, max_depth, split_penalty, max_splits, constraints, limits, callback
+    task
+        The question.
+    limits, callback
         As in :func:`goct.solve`.
     start
         A tree to start from, if there is one that meets the constraints.
@@ -106,26 +107,20 @@ def solve_search(
         Switches techniques of the search off, see :class:`LinearOracle`.
     """
     started = time.perf_counter()
-    if (why := refusal(problem, metric, constraints)) is not None:
+    if (why := unsupported(task)) is not None:
         raise ValueError(f"{why}; use engine='mip'")
     if limits.nodes is not None:
         raise ValueError("the search engine takes no node_limit; use time_limit, or engine='mip'")
     check_flag(fewest_splits, "fewest_splits")
-    size = Size(max_depth, max_splits)
-    run = Run(
-        problem,
-        metric,
-        size,
-        split_penalty=split_penalty,
-        constraints=constraints,
-        start=start,
-        limits=limits,
-        callback=callback,
-    )
+    run = Run(task, start=start, limits=limits, callback=callback)
     smallest = False
     try:
         run.oracle = LinearOracle(
-            problem.X, n_jobs=n_jobs, memory_limit=memory_limit, techniques=techniques
+            task.problem.X,
+            weights=task.problem.counts.sum(axis=1),
+            n_jobs=n_jobs,
+            memory_limit=memory_limit,
+            techniques=techniques,
         )
         maximiser = _maximiser(run)
         maximiser.maximise()
@@ -137,14 +132,9 @@ def solve_search(
     except KeyboardInterrupt:
         run.limit = Limit.INTERRUPTED
     return Solution.of_tree(
+        task,
         run.best,
         run.bound,
-        metric=metric,
-        problem=problem,
-        split_penalty=split_penalty,
-        max_depth=max_depth,
-        max_splits=max_splits,
-        constraints=constraints,
         limit=run.limit,
         stats={
             "engine": "search",

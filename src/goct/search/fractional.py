@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from goct.exact import Exact
 from goct.metrics import FractionalMetric
 from goct.search.plane import Lift, Plane
-from goct.search.run import Size
 from goct.search.staircase import Steps
+from goct.task import SizeLimit
 
 
 class FractionalMaximiser:
@@ -42,7 +42,7 @@ class FractionalMaximiser:
         self._numerator, self._denominator = metric.fraction(*sizes)
         self._floor = np.zeros(len(steps.low), dtype=np.int64)
 
-    def maximise(self, above: Exact, size: Size, lift: Lift) -> Exact | None:
+    def maximise(self, above: Exact, size: SizeLimit, lift: Lift) -> Exact | None:
         """Find the tree of largest value, if that is larger than a given one.
 
         Parameters
@@ -85,7 +85,7 @@ class FractionalMaximiser:
             self._floor = floor
         return found
 
-    def attain(self, value: Exact, size: Size) -> bool | None:
+    def attain(self, value: Exact, size: SizeLimit) -> bool | None:
         """Find a tree of a given size and the largest value, if there is one.
 
         All such trees have the same, least cost in the direction of the value,

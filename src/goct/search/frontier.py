@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
-from goct._validation import check_count
 from goct.constraints import Constraint, MetricConstraint, check_constraints
 from goct.exact import Exact, as_fraction
 from goct.metrics import Confusion, Metric, Shape, get_metric
@@ -17,8 +16,9 @@ from goct.problem import Problem
 from goct.search.hull import Edge, Point, lower_hull, normal
 from goct.search.oracle import FrontResult, LinearOracle, TreeTuple
 from goct.search.plane import Points
-from goct.search.run import Size, original_tree
+from goct.search.run import original_tree
 from goct.solution import Limit, Limits
+from goct.task import SizeLimit
 from goct.tree import Leaf, Tree
 
 
@@ -223,10 +223,7 @@ def frontier(
     two_classes = problem if problem.n_classes == 2 else against_rest(problem)
     if callback is not None and not callable(callback):
         raise TypeError(f"callback must be callable, got {callback!r}")
-    size = Size(
-        check_count(max_depth, "max_depth"),
-        None if max_splits is None else check_count(max_splits, "max_splits"),
-    )
+    size = SizeLimit.read(max_depth, max_splits)
     oracle = LinearOracle(problem.X, n_jobs=n_jobs, memory_limit=memory_limit)
     search = _Enumeration(two_classes, size, oracle, Limits(time_limit), started, callback)
     try:
@@ -246,8 +243,8 @@ def frontier(
         pareto=named(search.vertices(sorted(search.hull + search.inside))) if pareto else None,
         is_complete=search.limit is Limit.NONE,
         limit=search.limit,
-        max_depth=size.depth,
-        max_splits=size.splits,
+        max_depth=size.max_depth,
+        max_splits=size.max_splits,
         problem=problem,
         stats={"oracle_calls": search.calls, "time": time.perf_counter() - started},
     )
@@ -281,7 +278,7 @@ class _Enumeration:
     def __init__(
         self,
         problem: Problem,
-        size: Size,
+        size: SizeLimit,
         oracle: LinearOracle,
         limits: Limits,
         started: float,
@@ -313,8 +310,8 @@ class _Enumeration:
             self.calls += 1
             result = self.oracle.solve(
                 self.plane.costs(a, b),
-                max_depth=self.size.depth,
-                max_splits=self.size.splits,
+                max_depth=self.size.max_depth,
+                max_splits=self.size.max_splits,
                 cutoff=a * edge[0][0] + b * edge[0][1],
                 time_limit=self._time_left(),
                 callback=self._watch(),
@@ -393,8 +390,8 @@ class _Enumeration:
             budget=budget,
             box=box,
             visit=visit,
-            max_depth=self.size.depth,
-            max_splits=self.size.splits,
+            max_depth=self.size.max_depth,
+            max_splits=self.size.max_splits,
             time_limit=self._time_left() if limited else None,
             callback=self._watch() if limited else None,
         )

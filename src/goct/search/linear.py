@@ -7,7 +7,8 @@ import numpy as np
 from goct.exact import Exact
 from goct.lattice import Lattice
 from goct.metrics import LinearMetric
-from goct.search.run import LARGEST_COST, Run, Size, TooFineError
+from goct.search.run import LARGEST_COST, Run, TooFineError
+from goct.task import SizeLimit
 
 
 class LinearMaximiser:
@@ -44,7 +45,7 @@ class LinearMaximiser:
         self.run.tighten(self._to_bound(result.bound))
         self._least = result.bound
 
-    def attain(self, size: Size) -> bool:
+    def attain(self, size: SizeLimit) -> bool:
         """Find a tree of a given size that is as good as the best, if there is one."""
         run = self.run
         try:

@@ -8,15 +8,15 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from goct.constraints import MetricConstraint
 from goct.exact import Exact
 from goct.metrics import FractionalMetric
 from goct.search.budgets import BudgetSweep
 from goct.search.fractional import FractionalMaximiser
 from goct.search.monotone import MonotoneMaximiser
 from goct.search.plane import Goal, Lift, Plane
-from goct.search.run import Run, Size, TooFineError
+from goct.search.run import Run, TooFineError
 from goct.search.staircase import Steps
+from goct.task import SizeLimit
 
 _DEEP = 4
 _SMALL_DEPTH = 2
@@ -35,9 +35,7 @@ class PlaneMaximiser:
         self.run = run
         self.plane = Plane(run)
         constraints = tuple(
-            replace(c, metric=c.metric.oriented(run.problem))
-            for c in run.constraints
-            if isinstance(c, MetricConstraint)
+            replace(c, metric=c.metric.oriented(run.problem)) for c in run.metric_constraints
         )
         self._steps = steps = Steps(self.plane, self.plane.metric, constraints)
         self._monotone = MonotoneMaximiser(self.plane, steps)
@@ -49,8 +47,8 @@ class PlaneMaximiser:
     def maximise(self) -> None:
         """Find the best tree, and prove it."""
         run, penalty = self.run, self.run.split_penalty
-        if run.size.depth >= _DEEP and run.objective is not None:
-            small = Size(_SMALL_DEPTH, run.size.splits)
+        if run.size.max_depth >= _DEEP and run.objective is not None:
+            small = replace(run.size, max_depth=_SMALL_DEPTH)
             with suppress(TooFineError):
                 self._maximise(Goal(run.objective + penalty), small, lambda _: run.bound)
         if not penalty or run.objective is None:
@@ -74,7 +72,7 @@ class PlaneMaximiser:
             others = sweep.bound(beyond=splits)
             self._maximise(
                 sweep.goal(splits),
-                Size(run.size.depth, splits),
+                replace(run.size, max_splits=splits),
                 lambda v, s=splits, o=others: max(v - penalty * s, o),  # type: ignore[misc]
                 sweep.floor(splits),
             )
@@ -84,7 +82,7 @@ class PlaneMaximiser:
         """Whether the best tree is known to have the fewest splits of all optimal ones."""
         return self.run.split_penalty > 0
 
-    def attain(self, size: Size) -> bool:
+    def attain(self, size: SizeLimit) -> bool:
         """Find a tree of a given size that is as good as the best, if there is one."""
         run = self.run
         assert run.best is not None
@@ -97,7 +95,7 @@ class PlaneMaximiser:
         return self._monotone.attain(value, size, floor)
 
     def _maximise(
-        self, goal: Goal, size: Size, lift: Lift, floor: NDArray[np.int64] | None = None
+        self, goal: Goal, size: SizeLimit, lift: Lift, floor: NDArray[np.int64] | None = None
     ) -> Exact | None:
         if self._fractional is not None and goal.above is not None and not goal.attain:
             # Its directions can need larger numbers than those of the hull's edges.

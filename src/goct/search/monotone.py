@@ -24,8 +24,9 @@ from goct.exact import Exact
 from goct.metrics import Shape
 from goct.search.hull import Edge, Point, lower_hull, normal
 from goct.search.plane import Goal, Lift, Plane, in_parts
-from goct.search.run import Size, TooFineError
+from goct.search.run import TooFineError
 from goct.search.staircase import Steps
+from goct.task import SizeLimit
 
 _RESOLUTION = 1000
 _WIDEST = 4
@@ -57,7 +58,7 @@ class MonotoneMaximiser:
         self._hull_suffices = not steps.constraints and steps.metric.shape is not Shape.MONOTONE
 
     def maximise(
-        self, goal: Goal, size: Size, lift: Lift, floor: NDArray[np.int64] | None = None
+        self, goal: Goal, size: SizeLimit, lift: Lift, floor: NDArray[np.int64] | None = None
     ) -> Exact | None:
         """Find the tree of largest value, if that is of interest.
 
@@ -94,7 +95,7 @@ class MonotoneMaximiser:
             self._cheapest_in = search.cheapest_in
         return search.reached
 
-    def attain(self, value: Exact, size: Size, floor: NDArray[np.int64] | None = None) -> bool:
+    def attain(self, value: Exact, size: SizeLimit, floor: NDArray[np.int64] | None = None) -> bool:
         """Find a tree of a given size and value, which is the largest, if there is one.
 
         The floor is as in :meth:`maximise`.
@@ -153,7 +154,7 @@ class _Search:
         steps: Steps,
         floor: NDArray[np.int64],
         goal: Goal,
-        size: Size,
+        size: SizeLimit,
         lift: Lift,
     ) -> None:
         self.plane, self.steps, self.size, self.lift = plane, steps, size, lift

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from fractions import Fraction
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from goct.constraints import Constraint
+from goct.constraints import MetricConstraint
 from goct.exact import Exact
-from goct.metrics import Metric
 from goct.problem import Problem
 from goct.search.oracle import (
     FrontResult,
@@ -22,6 +20,7 @@ from goct.search.oracle import (
     TreeTuple,
 )
 from goct.solution import Callback, Limit, Limits, Progress
+from goct.task import SizeLimit, Task
 from goct.tree import Leaf, Node, Split, Tree
 
 LARGEST_COST = 2**59
@@ -42,33 +41,6 @@ class StopRunError(Exception):
     """The run has to end: a limit was reached, or the user wants it."""
 
 
-@dataclass(frozen=True)
-class Size:
-    """How large a tree may be.
-
-    Attributes
-    ----------
-    depth
-        The largest number of splits between root and leaf.
-    splits
-        The largest number of splits; no limit if None.
-    """
-
-    depth: int
-    splits: int | None = None
-
-    @property
-    def reachable_depth(self) -> int:
-        """The depth that a tree of this size can have."""
-        return self.depth if self.splits is None else min(self.depth, self.splits)
-
-    @property
-    def most_splits(self) -> int:
-        """The largest number of splits of a tree of this size."""
-        full: int = 2**self.depth - 1
-        return full if self.splits is None else min(self.splits, full)
-
-
 class Run:
     """One question to the search engine, and what is known about its answer.
 
@@ -78,7 +50,7 @@ class Run:
 
     Attributes
     ----------
-    problem, metric, size, split_penalty, constraints
+    task
         The question.
     oracle, labels
         Whom to ask, which is set once it is ready; and the class that each of
@@ -96,37 +68,33 @@ class Run:
 
     def __init__(
         self,
-        problem: Problem,
-        metric: Metric,
-        size: Size,
+        task: Task,
         *,
-        split_penalty: Fraction,
-        constraints: tuple[Constraint, ...],
         start: Tree | None,
         limits: Limits,
         callback: Callback | None,
     ) -> None:
         self.started = time.perf_counter()
-        self.problem = problem
-        self.metric = metric
-        self.size = size
-        self.split_penalty = split_penalty
-        self.constraints = constraints
+        self.task = task
+        self.problem = problem = task.problem
+        self.metric = task.metric
+        self.size = task.size
+        self.split_penalty = task.split_penalty
+        self.metric_constraints = tuple(
+            c for c in task.constraints if isinstance(c, MetricConstraint)
+        )
         self.oracle: LinearOracle | None = None
         self.labels: Sequence[int] = range(problem.n_classes)
         self.limits = limits
         self.callback = callback
         self.best = start
-        self.objective = None if start is None else self.objective_of(start)
-        self.bound = metric.best_value(problem)
+        self.objective = None if start is None else task.objective(start)
+        self.bound = task.metric.best_value(problem)
         self.limit = Limit.NONE
         self.calls = 0
         self.nodes = 0
         self.phase_two = 0.0
-
-    def objective_of(self, tree: Tree) -> Exact:
-        """Return the objective of a tree."""
-        return self.metric.evaluate(tree, self.problem) - self.split_penalty * tree.splits
+        self._min_leaf = task.size.min_leaf_count(problem)
 
     def offer(self, found: TreeTuple) -> Tree:
         """Consider a tree over the reduced columns; return it over the original ones.
@@ -135,8 +103,8 @@ class Run:
         better, and of two with as many the one of smaller depth.
         """
         tree = original_tree(self.problem, found, self.labels)
-        if all(constraint.is_met(tree, self.problem) for constraint in self.constraints):
-            objective = self.objective_of(tree)
+        if self.task.is_feasible(tree):
+            objective = self.task.objective(tree)
             if self.best is None or self.objective is None or objective > self.objective:
                 self.best, self.objective = tree, objective
             elif objective == self.objective:
@@ -152,7 +120,7 @@ class Run:
     def ask(
         self,
         costs: NDArray[np.int64],
-        size: Size,
+        size: SizeLimit,
         *,
         to_bound: Callable[[int], Exact],
         cost_is_objective: bool = False,
@@ -183,7 +151,8 @@ class Run:
             costs,
             max_depth=size.reachable_depth,
             split_cost=split_cost,
-            max_splits=size.splits,
+            max_splits=size.max_splits,
+            min_leaf_weight=self._min_leaf,
             cutoff=cutoff,
             time_limit=self._time_left(),
             callback=self._watcher(to_bound, cost_is_objective),
@@ -198,7 +167,7 @@ class Run:
         return result
 
     def ask_fewest(
-        self, costs: NDArray[np.int64], size: Size, *, cost: int, split_cost: int = 0
+        self, costs: NDArray[np.int64], size: SizeLimit, *, cost: int, split_cost: int = 0
     ) -> TreeTuple | None:
         """Find the tree with the fewest splits of all that cost least.
 
@@ -222,14 +191,14 @@ class Run:
         StopRunError
             If the oracle had to stop before it was done.
         """
-        factor = 2**size.depth
-        if self.size.splits is not None or factor > LARGEST_COST // (
+        factor = 2**size.max_depth
+        if self.size.max_splits is not None or factor > LARGEST_COST // (
             int(np.abs(costs).max(axis=1).sum()) + 64 * split_cost + 1
         ):
             raise TooFineError
         result = self.ask(
             factor * costs,
-            Size(size.depth),
+            replace(size, max_splits=None),
             split_cost=factor * split_cost + 1,
             cutoff=factor * cost + size.most_splits + 1,
             to_bound=lambda _: self.bound,
@@ -237,7 +206,7 @@ class Run:
         return result.tree
 
     def ask_budgets(
-        self, costs: NDArray[np.int64], size: Size, cutoffs: Sequence[int]
+        self, costs: NDArray[np.int64], size: SizeLimit, cutoffs: Sequence[int]
     ) -> list[OracleResult]:
         """Ask the oracle for the cheapest tree of each number of splits, from 0 on.
 
@@ -261,6 +230,7 @@ class Run:
             costs,
             max_depth=size.reachable_depth,
             max_splits=size.most_splits,
+            min_leaf_weight=self._min_leaf,
             cutoffs=cutoffs,
             time_limit=self._time_left(),
             callback=self._watcher(lambda _: self.bound),
@@ -278,7 +248,7 @@ class Run:
         self,
         positives: NDArray[np.int64],
         negatives: NDArray[np.int64],
-        size: Size,
+        size: SizeLimit,
         *,
         direction: tuple[int, int],
         budget: int,
@@ -303,7 +273,8 @@ class Run:
             box=box,
             visit=visit,
             max_depth=size.reachable_depth,
-            max_splits=size.splits,
+            max_splits=size.max_splits,
+            min_leaf_weight=self._min_leaf,
             time_limit=self._time_left(),
             callback=self._watcher(lambda _: self.bound),
         )

@@ -1,0 +1,160 @@
+"""What is asked: the tree of a limited size that maximises ``metric - split_penalty * splits``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from math import ceil
+from typing import Any
+
+import numpy as np
+
+from goct._validation import check_count
+from goct.constraints import Constraint, MinLeafWeight, check_constraints
+from goct.exact import Exact, as_fraction
+from goct.metrics import Metric, get_metric
+from goct.problem import Problem
+from goct.tree import MAX_DEPTH, Leaf, Tree
+
+
+@dataclass(frozen=True)
+class SizeLimit:
+    """How large a tree may be, and how small its leaves.
+
+    Attributes
+    ----------
+    max_depth
+        The largest number of splits between root and leaf.
+    max_splits
+        The largest number of splits (the split budget); no limit if None.
+    min_leaf_weight
+        The least weight of the samples in a leaf; without sample weights,
+        their number.
+    """
+
+    max_depth: int
+    max_splits: int | None = None
+    min_leaf_weight: Fraction = Fraction(0)
+
+    @classmethod
+    def read(cls, max_depth: Any, max_splits: Any = None, min_leaf_weight: Any = 0) -> SizeLimit:
+        """Return the limit that a user's numbers stand for, or raise an error that names one."""
+        depth = check_count(max_depth, "max_depth")
+        if depth > MAX_DEPTH:
+            raise ValueError(f"max_depth must be at most {MAX_DEPTH}, got {depth}")
+        splits = None if max_splits is None else check_count(max_splits, "max_splits")
+        leaf = as_fraction(min_leaf_weight, "min_leaf_weight")
+        if leaf < 0:
+            raise ValueError(f"min_leaf_weight must not be negative, got {min_leaf_weight}")
+        return cls(depth, splits, leaf)
+
+    @property
+    def reachable_depth(self) -> int:
+        """The depth that a tree of this size can have."""
+        return self.max_depth if self.max_splits is None else min(self.max_depth, self.max_splits)
+
+    @property
+    def most_splits(self) -> int:
+        """The largest number of splits of a tree of this size."""
+        full: int = 2**self.max_depth - 1
+        return full if self.max_splits is None else min(self.max_splits, full)
+
+    def min_leaf_count(self, problem: Problem) -> int:
+        """Return the least leaf weight in the problem's integer counts, rounded up."""
+        return ceil(self.min_leaf_weight / problem.weight_unit)
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """A question: maximise ``metric - split_penalty * splits`` over all trees that qualify.
+
+    Attributes
+    ----------
+    problem
+        The data.
+    metric
+        What to maximise.
+    size
+        The size limit.
+    split_penalty
+        λ, the price of a split in the metric's own unit (cf. ``ccp_alpha``).
+    constraints
+        What a tree must meet besides. The least leaf weight of `size` is among
+        them, as :class:`~goct.constraints.MinLeafWeight`.
+    """
+
+    problem: Problem = field(repr=False)
+    metric: Metric
+    size: SizeLimit
+    split_penalty: Fraction = Fraction(0)
+    constraints: tuple[Constraint, ...] = ()
+
+    @classmethod
+    def read(
+        cls,
+        problem: Problem,
+        metric: str | Metric,
+        max_depth: Any,
+        *,
+        split_penalty: Any = 0,
+        max_splits: Any = None,
+        min_leaf_weight: Any = 0,
+        constraints: Any = (),
+    ) -> Task:
+        """Return the task that a user's arguments stand for, as :func:`goct.solve` takes them."""
+        if not isinstance(problem, Problem):
+            raise TypeError(
+                "problem must be a Problem, as made by Problem.from_arrays(X, y); "
+                f"got {type(problem).__name__}"
+            )
+        metric = get_metric(metric)
+        metric.check(problem)
+        size = SizeLimit.read(max_depth, max_splits, min_leaf_weight)
+        penalty = _read_penalty(split_penalty)
+        others, leaf = [], size.min_leaf_weight
+        for constraint in check_constraints(constraints, problem):
+            if isinstance(constraint, MinLeafWeight):
+                leaf = max(leaf, constraint.weight)
+            else:
+                others.append(constraint)
+        if leaf > 0:
+            others.append(MinLeafWeight(leaf))
+        return cls(problem, metric, replace(size, min_leaf_weight=leaf), penalty, tuple(others))
+
+    def objective(self, tree: Tree) -> Exact:
+        """Return ``metric - split_penalty * splits`` of a tree, exactly."""
+        return self.penalised(self.metric.evaluate(tree, self.problem), tree.splits)
+
+    def penalised(self, value: Exact, splits: int) -> Exact:
+        """Return the objective of a value of the metric that is reached with so many splits."""
+        return value - self.split_penalty * splits
+
+    def is_feasible(self, tree: Tree) -> bool:
+        """Say, exactly, whether a tree meets the constraints."""
+        return all(constraint.is_met(tree, self.problem) for constraint in self.constraints)
+
+    def on(self, problem: Problem) -> Task:
+        """Return the same question about other data."""
+        return replace(self, problem=problem)
+
+    def best_constant(self) -> Tree | None:
+        """Return the best feasible tree without a split, or None. The first class wins ties."""
+        problem = self.problem
+        constants = [
+            Tree(Leaf(k), problem.classes, problem.feature_names) for k in range(problem.n_classes)
+        ]
+        return max(filter(self.is_feasible, constants), key=self.objective, default=None)
+
+
+def _read_penalty(value: Any) -> Fraction:
+    """Read a penalty; a float with many digits is replaced by a simpler number next to it.
+
+    Its digits multiply with those of the metric, whose integers have to fit the
+    search engine; none of them means anything after the first few.
+    """
+    penalty = as_fraction(value, "split_penalty")
+    if penalty < 0:
+        raise ValueError(f"split_penalty must not be negative, got {value}")
+    if isinstance(value, float | np.floating) and penalty.denominator > 10**12:
+        return penalty.limit_denominator(10**6 * ceil(1 / min(penalty, Fraction(1))))
+    return penalty
