@@ -8,7 +8,7 @@
 
 namespace goct {
 
-// Thrown out of a long count when the search has to end.
+// Thrown out of long work when the search has to end.
 struct SearchStopped {};
 
 enum class StopReason { none, time, interrupted };
@@ -30,6 +30,12 @@ public:
         if (limited_ && Clock::now() >= deadline_) stop(StopReason::time);
         return reason_.load(std::memory_order_relaxed) != StopReason::none;
     }
+    // The same for long work below the search, which is given up.
+    void check() {
+        if (!finishing_.load(std::memory_order_relaxed) && stopped()) throw SearchStopped{};
+    }
+    // From now on check() lets everything pass: the search is over, its tree has to be written down.
+    void finish() { finishing_ = true; }
     StopReason reason() const { return reason_.load(); }
     double elapsed() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
 
@@ -53,6 +59,7 @@ private:
     Clock::time_point start_, deadline_;
     bool limited_;
     std::atomic<StopReason> reason_{StopReason::none};
+    std::atomic<bool> finishing_{false};
 };
 
 }  // namespace goct

@@ -16,9 +16,79 @@ constexpr std::size_t kKeptCosts = 64;
 
 Oracle::Oracle(const std::uint8_t* cells, std::size_t rows, std::size_t columns, const std::int64_t* row_weights,
                std::size_t memory_limit, int jobs, const Techniques& techniques)
-    : problem_(cells, rows, columns), techniques_(techniques), jobs_(std::max(jobs, 1)),
-      matrix_bytes_(memory_limit / 4 / jobs_), cache_(memory_limit - memory_limit / 4) {
+    : cells_(cells), rows_(static_cast<int>(rows)), columns_(columns), techniques_(techniques),
+      jobs_(std::max(jobs, 1)), matrix_bytes_(memory_limit / 4 / jobs_), cache_(memory_limit - memory_limit / 4) {
     if (row_weights) row_weights_.assign(row_weights, row_weights + rows);
+}
+
+namespace {
+
+// From the costs of the input to avoidable ones.
+std::int64_t unavoidable(const Costs& costs) {
+    std::int64_t sum = costs.shift();
+    for (int r = 0; r < costs.rows(); ++r) sum += costs.base(r);
+    return sum;
+}
+
+std::int64_t avoidable_cutoff(std::optional<std::int64_t> cutoff, std::int64_t unavoidable) {
+    return cutoff ? std::clamp(*cutoff, unavoidable, unavoidable + kInfinite) - unavoidable : kInfinite;
+}
+
+// What is known about a question before any search.
+Answer constant_answer(const Question& question, int rows, std::optional<std::int64_t> cutoff) {
+    Answer answer;
+    std::vector<std::int64_t> sums(question.classes, 0);
+    for (int r = 0; r < rows; ++r) {
+        const std::int64_t* costs = question.costs + std::size_t(r) * question.classes;
+        answer.bound += *std::min_element(costs, costs + question.classes);
+        for (int k = 0; k < question.classes; ++k) sums[k] += costs[k];
+    }
+    const auto best = std::min_element(sums.begin(), sums.end());
+    answer.cost = *best;
+    if (!cutoff || answer.cost < *cutoff) answer.tree = {{-1, -1, -1, static_cast<int>(best - sums.begin())}};
+    return answer;
+}
+
+}  // namespace
+
+// The frame of every question.
+template <class Ask, class Otherwise>
+auto Oracle::answer(Ask&& ask, Otherwise&& otherwise) {
+    const std::unique_lock lock(busy_, std::try_to_lock);
+    if (!lock) throw std::runtime_error("the oracle is busy with another question; use one oracle per thread");
+    try {
+        return ask();
+    } catch (const SearchStopped&) {
+        return otherwise();
+    }
+}
+
+Answer Oracle::solve(const Question& question, Control& control) {
+    return answer([&] { return find(question, control); },
+                  [&] { return constant_answer(question, rows(), question.cutoff); });
+}
+
+std::vector<Answer> Oracle::solve_budgets(const Question& question, const std::vector<std::int64_t>& cutoffs,
+                                          Control& control) {
+    return answer([&] { return find_budgets(question, cutoffs, control); }, [&] {
+        std::vector<Answer> answers;
+        for (int m = 0; m <= std::max(question.max_splits.value_or(0), 0); ++m)
+            answers.push_back(
+                constant_answer(question, rows(), cutoffs.empty() ? std::nullopt : std::optional(cutoffs[m])));
+        return answers;
+    });
+}
+
+FrontAnswer Oracle::search_front(const FrontQuestion& question, const FrontSearch::Visit& visit, Control& control) {
+    return answer([&] { return walk_front(question, visit, control); }, [] { return FrontAnswer{}; });
+}
+
+// A set-up that is stopped leaves nothing behind, the next question begins it again.
+const Problem& Oracle::prepare(Control& control, const Costs& costs) {
+    control.offset = unavoidable(costs);
+    control.started = true;
+    if (!problem_) problem_.emplace(cells_, rows_, columns_, control);
+    return *problem_;
 }
 
 const Oracle::Known& Oracle::register_costs(const Question& question) {
@@ -37,45 +107,31 @@ const Oracle::Known& Oracle::register_costs(const Question& question) {
     return known_.back();
 }
 
-std::vector<Ratio> Oracle::ratios_to(const Known& known) const {
+std::vector<Ratio> Oracle::ratios_to(const Known& known, Control& control) const {
     std::vector<Ratio> ratios(next_number_);
-    if (techniques_.transfer)
-        for (const Known& other : known_)
-            if (other.number != known.number) ratios[other.number] = least_ratio(*other.costs, *known.costs);
+    if (!techniques_.transfer) return ratios;
+    for (const Known& other : known_) {
+        control.check();
+        if (other.number != known.number) ratios[other.number] = least_ratio(*other.costs, *known.costs);
+    }
     return ratios;
 }
 
-namespace {
-
-// From the costs of the input to avoidable ones.
-std::int64_t unavoidable(const Costs& costs) {
-    std::int64_t sum = costs.shift();
-    for (int r = 0; r < costs.rows(); ++r) sum += costs.base(r);
-    return sum;
-}
-
-std::int64_t avoidable_cutoff(std::optional<std::int64_t> cutoff, std::int64_t unavoidable) {
-    return cutoff ? std::clamp(*cutoff, unavoidable, unavoidable + kInfinite) - unavoidable : kInfinite;
-}
-
-}  // namespace
-
-Answer Oracle::solve(const Question& question, Control& control) {
+Answer Oracle::find(const Question& question, Control& control) {
     const int depth = std::clamp(question.max_depth, 0, kDeepest);
     if (question.max_splits && *question.max_splits < BudgetSearch::most_splits(depth, rows()))
-        return solve_within_budget(question, control);
+        return find_within_budget(question, control);
     const Known& known = register_costs(question);
     const Costs& costs = *known.costs;
-    const std::vector<Ratio> ratios = ratios_to(known);
-    const Instance instance(problem_, costs);
+    const Problem& problem = prepare(control, costs);
+    const std::vector<Ratio> ratios = ratios_to(known, control);
+    const Instance instance(problem, costs);
     const SearchContext context{instance, techniques_, cache_, known.number, ratios, control, matrix_bytes_};
     Search search(context);
 
     Answer answer;
     Preorder preorder;
     const std::int64_t base = unavoidable(costs);
-    control.offset = base;
-    control.started = true;
     answer.bound = search.solve(depth, avoidable_cutoff(question.cutoff, base), jobs_, preorder) + base;
     answer.proven = control.reason() == StopReason::none;
     if (!preorder.empty()) {
@@ -86,22 +142,21 @@ Answer Oracle::solve(const Question& question, Control& control) {
     return answer;
 }
 
-std::vector<Answer> Oracle::solve_budgets(const Question& question, const std::vector<std::int64_t>& cutoffs,
-                                          Control& control) {
+std::vector<Answer> Oracle::find_budgets(const Question& question, const std::vector<std::int64_t>& cutoffs,
+                                         Control& control) {
     Question without = question;
     without.split_cost = 0;
     const Known& known = register_costs(without);
     const Costs& costs = *known.costs;
-    const std::vector<Ratio> ratios = ratios_to(known);
-    const Instance instance(problem_, costs);
+    const Problem& problem = prepare(control, costs);
+    const std::vector<Ratio> ratios = ratios_to(known, control);
+    const Instance instance(problem, costs);
     const SearchContext context{instance, techniques_, cache_, known.number, ratios, control, matrix_bytes_};
     BudgetSearch search(context);
 
     const int depth = std::clamp(question.max_depth, 0, kDeepest), asked = std::max(question.max_splits.value_or(0), 0);
     const int most = BudgetSearch::most_splits(depth, std::min(asked, std::max(rows() - 1, 0)));
     const std::int64_t base = unavoidable(costs);
-    control.offset = base;
-    control.started = true;
     BudgetValues limits;
     for (int m = 0; m <= most; ++m)
         limits.push_back(avoidable_cutoff(cutoffs.empty() ? std::nullopt : std::optional(cutoffs[m]), base));
@@ -128,7 +183,7 @@ std::vector<Answer> Oracle::solve_budgets(const Question& question, const std::v
 }
 
 // The budgets one by one, each with its own split costs; the cheapest wins, the smaller one among equals.
-Answer Oracle::solve_within_budget(const Question& question, Control& control) {
+Answer Oracle::find_within_budget(const Question& question, Control& control) {
     const int most = std::max(*question.max_splits, 0);
     const auto penalty = [&](std::int64_t m) {
         return m == 0 || question.split_cost <= kInfinite / m ? m * question.split_cost : kInfinite;
@@ -143,7 +198,7 @@ Answer Oracle::solve_within_budget(const Question& question, Control& control) {
                           : cutoff ? *cutoff - penalty(m)
                                    : std::numeric_limits<std::int64_t>::max());
     }
-    const std::vector<Answer> answers = solve_budgets(question, cutoffs, control);
+    const std::vector<Answer> answers = find_budgets(question, cutoffs, control);
     Answer best;
     best.bound = std::numeric_limits<std::int64_t>::max();
     best.proven = control.reason() == StopReason::none;
@@ -169,8 +224,8 @@ Tree Oracle::build_tree(const Preorder& preorder, LeafLabel&& leaf_label) const 
     Tree tree;
     std::size_t at = 0;
     const auto holds = [&](int row, int feature) {
-        for (const int* e = problem_.entries_begin(row); e != problem_.entries_end(row); ++e)
-            if (*e >= feature) return problem_.chain(*e) == problem_.chain(feature);
+        for (const int* e = problem_->entries_begin(row); e != problem_->entries_end(row); ++e)
+            if (*e >= feature) return problem_->chain(*e) == problem_->chain(feature);
         return false;
     };
     const auto build = [&](const auto& self, std::vector<int> rows) -> int {
@@ -182,11 +237,11 @@ Tree Oracle::build_tree(const Preorder& preorder, LeafLabel&& leaf_label) const 
         }
         const auto middle = std::stable_partition(rows.begin(), rows.end(), [&](int r) { return holds(r, feature); });
         const int inside = self(self, {rows.begin(), middle}), outside = self(self, {middle, rows.end()});
-        const bool flipped = problem_.flipped(feature);
-        tree[index] = {problem_.column(feature), flipped ? inside : outside, flipped ? outside : inside, 0};
+        const bool flipped = problem_->flipped(feature);
+        tree[index] = {problem_->column(feature), flipped ? inside : outside, flipped ? outside : inside, 0};
         return index;
     };
-    std::vector<int> rows(problem_.rows());
+    std::vector<int> rows(this->rows());
     std::iota(rows.begin(), rows.end(), 0);
     build(build, std::move(rows));
     return tree;
@@ -231,7 +286,7 @@ std::int64_t scaled_limit(std::int64_t limit, std::int64_t unit, std::int64_t mo
 
 }  // namespace
 
-FrontAnswer Oracle::search_front(const FrontQuestion& question, const FrontSearch::Visit& visit, Control& control) {
+FrontAnswer Oracle::walk_front(const FrontQuestion& question, const FrontSearch::Visit& visit, Control& control) {
     const auto [a, b] = question.direction;
     const std::int64_t most_x = weighed_sum(question.positives, rows(), a);
     const std::int64_t most_y = weighed_sum(question.negatives, rows(), b);
@@ -241,15 +296,14 @@ FrontAnswer Oracle::search_front(const FrontQuestion& question, const FrontSearc
         matrix.push_back(b * question.negatives[r]);
     }
     const Known& known = register_costs({matrix.data(), 2, 0, 0, question.min_leaf_weight, {}, {}});
-    const std::vector<Ratio> ratios = ratios_to(known);
-    const Instance instance(problem_, *known.costs, true);
+    const Problem& problem = prepare(control, *known.costs);
+    const std::vector<Ratio> ratios = ratios_to(known, control);
+    const Instance instance(problem, *known.costs, true);
     // Rows that cost the same under both labels tell features apart that are duplicates to other calls. Unless these
     // drop duplicates at every node, so that the same ones remain, they must not find such a feature remembered.
     Techniques techniques = techniques_;
     techniques.cache = techniques_.cache && techniques_.reduce;
     const SearchContext context{instance, techniques, cache_, known.number, ratios, control, matrix_bytes_};
-    control.offset = unavoidable(*known.costs);
-    control.started = true;
 
     const auto scaled = [&, a = a, b = b](const Limits& limits) {
         return Limits{std::clamp<std::int64_t>(limits.budget, -1, most_x + most_y), scaled_limit(limits.x, a, most_x),

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <vector>
 
@@ -60,12 +61,15 @@ struct FrontAnswer {
     bool proven = false;        // nothing was left out
 };
 
+// Answers one question at a time and refuses a second one meanwhile with std::runtime_error. Set-up is part of the
+// first question: one that is stopped before the search begins is answered by the best tree without splits.
 class Oracle {
 public:
+    // The cells, 0 or 1, must live until a question was answered without a stop.
     Oracle(const std::uint8_t* cells, std::size_t rows, std::size_t columns, const std::int64_t* row_weights,
            std::size_t memory_limit, int jobs, const Techniques& techniques);
 
-    int rows() const { return problem_.rows(); }
+    int rows() const { return rows_; }
     const Cache& cache() const { return cache_; }
 
     Answer solve(const Question& question, Control& control);
@@ -85,14 +89,24 @@ private:
         std::unique_ptr<Costs> costs;
     };
 
-    Answer solve_within_budget(const Question& question, Control& control);
+    template <class Ask, class Otherwise>
+    auto answer(Ask&& ask, Otherwise&& otherwise);
+    const Problem& prepare(Control& control, const Costs& costs);
+    Answer find(const Question& question, Control& control);
+    std::vector<Answer> find_budgets(const Question& question, const std::vector<std::int64_t>& cutoffs,
+                                     Control& control);
+    FrontAnswer walk_front(const FrontQuestion& question, const FrontSearch::Visit& visit, Control& control);
+    Answer find_within_budget(const Question& question, Control& control);
     const Known& register_costs(const Question& question);
-    std::vector<Ratio> ratios_to(const Known& known) const;
+    std::vector<Ratio> ratios_to(const Known& known, Control& control) const;
     template <class LeafLabel>
     Tree build_tree(const Preorder& preorder, LeafLabel&& leaf_label) const;
     Tree build_tree(const Costs& costs, const Preorder& preorder, std::int64_t& cost) const;
 
-    Problem problem_;
+    const std::uint8_t* cells_;
+    int rows_;
+    std::size_t columns_;
+    std::optional<Problem> problem_;
     std::vector<std::int64_t> row_weights_;
     Techniques techniques_;
     int jobs_;
@@ -100,6 +114,7 @@ private:
     Cache cache_;
     std::deque<Known> known_;   // the costs whose bounds are still of use, oldest first
     int next_number_ = 0;
+    std::mutex busy_;
 };
 
 }  // namespace goct

@@ -185,7 +185,9 @@ void bind_oracle(nb::module_& module) {
                 new (self) Oracle(cells.data(), cells.shape(0), cells.shape(1), weights ? weights->data() : nullptr,
                                   memory_limit, jobs, read_techniques(techniques));
             },
-            "cells"_a, "weights"_a.none(), "memory_limit"_a, "jobs"_a, "techniques"_a)
+            // The cells are read by the first question.
+            nb::keep_alive<1, 2>(), "cells"_a.noconvert(), "weights"_a.none(), "memory_limit"_a, "jobs"_a,
+            "techniques"_a)
         .def(
             "solve",
             [](Oracle& self, Matrix costs, std::int64_t split_cost, int max_depth, std::int64_t min_leaf_weight,

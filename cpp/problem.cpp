@@ -2,68 +2,90 @@
 
 #include <algorithm>
 #include <bit>
-#include <map>
+#include <cstring>
+#include <limits>
 #include <numeric>
+#include <stdexcept>
+#include <unordered_map>
 
 namespace goct {
 namespace {
 
-using Bits = std::vector<std::uint64_t>;
+using Word = std::uint64_t;
 
 struct Column {
     int index;
     bool flipped;
     int count;
-    Bits bits;
+    const Word* bits;   // the rows inside
 };
 
-int popcount(const Bits& bits) {
-    int total = 0;
-    for (auto word : bits) total += std::popcount(word);
-    return total;
-}
-
-bool contains(const Bits& larger, const Bits& smaller) {
-    for (std::size_t w = 0; w < larger.size(); ++w)
+bool contains(const Word* larger, const Word* smaller, std::size_t words) {
+    for (std::size_t w = 0; w < words; ++w)
         if (smaller[w] & ~larger[w]) return false;
     return true;
 }
 
-Column read_column(const std::uint8_t* cells, std::size_t rows, std::size_t columns, std::size_t c) {
-    Column column{static_cast<int>(c), false, 0, Bits((rows + 63) / 64, 0)};
-    for (std::size_t r = 0; r < rows; ++r)
-        if (cells[r * columns + c]) column.bits[r / 64] |= std::uint64_t{1} << (r % 64);
-    column.count = popcount(column.bits);
-    // At most half of the rows inside; of two complementary halves, the one without row 0.
-    const int all = static_cast<int>(rows);
-    column.flipped = 2 * column.count > all || (2 * column.count == all && (column.bits[0] & 1));
-    if (column.flipped) {
-        for (auto& word : column.bits) word = ~word;
-        if (rows % 64) column.bits.back() &= (std::uint64_t{1} << (rows % 64)) - 1;
-        column.count = all - column.count;
+// The cells as sets of rows, one line of words per column. A stripe of 64 rows stays in the nearest memory while it
+// is read, eight columns at a time: eight rows of them, shifted and joined, are a byte for each column.
+std::vector<Word> pack(const std::uint8_t* cells, std::size_t rows, std::size_t columns, Control& control) {
+    const std::size_t words = (rows + 63) / 64;
+    std::vector<Word> bits(columns * words);
+    for (std::size_t begin = 0; begin < rows; begin += 64) {
+        control.check();
+        const std::size_t end = std::min(rows, begin + 64);
+        Word* const out = bits.data() + begin / 64;
+        std::size_t c = 0;
+        for (; std::endian::native == std::endian::little && c + 8 <= columns; c += 8) {
+            for (std::size_t r = begin; r < end; r += 8) {
+                Word joined = 0;
+                for (std::size_t i = 0; i < std::min<std::size_t>(8, end - r); ++i) {
+                    Word eight;
+                    std::memcpy(&eight, cells + (r + i) * columns + c, 8);
+                    joined |= eight << i;
+                }
+                for (std::size_t j = 0; j < 8; ++j)
+                    out[(c + j) * words] |= (joined >> 8 * j & 0xFF) << (r - begin);
+            }
+        }
+        for (; c < columns; ++c)
+            for (std::size_t r = begin; r < end; ++r) out[c * words] |= Word{cells[r * columns + c]} << (r - begin);
     }
-    return column;
+    return bits;
 }
 
-std::vector<Column> useful_columns(const std::uint8_t* cells, std::size_t rows, std::size_t columns) {
+std::vector<Column> useful_columns(std::vector<Word>& bits, std::size_t rows, std::size_t columns, Control& control) {
+    const std::size_t words = (rows + 63) / 64;
+    const int all = static_cast<int>(rows);
     std::vector<Column> useful;
-    std::multimap<std::uint64_t, std::size_t> seen;
+    std::unordered_multimap<std::uint64_t, const Word*> seen;
     for (std::size_t c = 0; rows && c < columns; ++c) {
-        Column column = read_column(cells, rows, columns, c);
-        if (column.count == 0) continue;
+        control.check();
+        Word* const begin = bits.data() + c * words;
+        Word* const end = begin + words;
+        int count = 0;
+        for (const Word* word = begin; word != end; ++word) count += std::popcount(*word);
+        // At most half of the rows inside; of two complementary halves, the one without row 0.
+        const bool flipped = 2 * count > all || (2 * count == all && (*begin & 1));
+        if (flipped) {
+            for (Word* word = begin; word != end; ++word) *word = ~*word;
+            if (rows % 64) end[-1] &= (Word{1} << (rows % 64)) - 1;
+            count = all - count;
+        }
+        if (count == 0) continue;
         std::uint64_t hash = 0;
-        for (auto word : column.bits) hash = (hash ^ word) * 0x9E3779B97F4A7C15u + (hash >> 29);
+        for (const Word* word = begin; word != end; ++word) hash = (hash ^ *word) * 0x9E3779B97F4A7C15u + (hash >> 29);
         const auto [first, last] = seen.equal_range(hash);
-        if (std::any_of(first, last, [&](const auto& other) { return useful[other.second].bits == column.bits; }))
+        if (std::any_of(first, last, [&](const auto& other) { return std::equal(begin, end, other.second); }))
             continue;
-        seen.emplace(hash, useful.size());
-        useful.push_back(std::move(column));
+        seen.emplace(hash, begin);
+        useful.push_back({static_cast<int>(c), flipped, count, begin});
     }
     return useful;
 }
 
 // Greedy: each set, by growing size, goes on top of the chain whose largest set is the largest one it contains.
-std::vector<std::vector<int>> chain_up(const std::vector<Column>& columns) {
+std::vector<std::vector<int>> chain_up(const std::vector<Column>& columns, std::size_t words, Control& control) {
     constexpr int tries = 1024;  // keeps the preparation of very wide data quadratic only in the beginning
     std::vector<int> by_size(columns.size());
     std::iota(by_size.begin(), by_size.end(), 0);
@@ -72,11 +94,12 @@ std::vector<std::vector<int>> chain_up(const std::vector<Column>& columns) {
     std::vector<std::vector<int>> chains;
     std::vector<int> by_top;  // chains, the one with the largest top last
     for (int c : by_size) {
+        control.check();
         int left = tries;
         auto found = by_top.end();
         for (auto it = by_top.end(); it != by_top.begin() && left-- > 0;) {
             --it;
-            if (contains(columns[c].bits, columns[chains[*it].back()].bits)) {
+            if (contains(columns[c].bits, columns[chains[*it].back()].bits, words)) {
                 found = it;
                 break;
             }
@@ -108,28 +131,47 @@ std::uint64_t next_random(std::uint64_t& state) {
 
 }  // namespace
 
-Problem::Problem(const std::uint8_t* cells, std::size_t rows, std::size_t columns) : rows_(static_cast<int>(rows)) {
-    const auto useful = useful_columns(cells, rows, columns);
-    const auto chains = chain_up(useful);
-
-    std::vector<std::vector<int>> entries(rows);
-    for (std::size_t g = 0; g < chains.size(); ++g) {
-        const int begin = features();
-        std::vector<int> smallest(rows, -1);
+Problem::Problem(const std::uint8_t* cells, std::size_t rows, std::size_t columns, Control& control)
+    : rows_(static_cast<int>(rows)) {
+    const std::size_t words = (rows + 63) / 64;
+    auto bits = pack(cells, rows, columns, control);
+    const auto useful = useful_columns(bits, rows, columns, control);
+    const auto chains = chain_up(useful, words, control);
+    for (std::size_t g = 0; g < chains.size(); ++g)
         for (int c : chains[g]) {
-            for (std::size_t r = 0; r < rows; ++r)
-                if (useful[c].bits[r / 64] >> (r % 64) & 1) smallest[r] = features();
             column_.push_back(useful[c].index);
             flipped_.push_back(useful[c].flipped);
             chain_.push_back(static_cast<int>(g));
         }
-        for (std::size_t r = 0; r < rows; ++r)
-            if (smallest[r] >= begin) entries[r].push_back(smallest[r]);
+
+    // In stripes of 64 rows, as the cells were read.
+    const auto each_row = [](Word set, std::size_t w, auto&& visit) {
+        for (; set; set &= set - 1) visit(64 * w + std::countr_zero(set));
+    };
+    entry_begin_.assign(rows + 1, 0);
+    for (std::size_t w = 0; w < words; ++w) {
+        control.check();
+        for (const auto& chain : chains)
+            each_row(useful[chain.front()].bits[w], w, [&](std::size_t r) { ++entry_begin_[r + 1]; });
     }
-    entry_begin_.push_back(0);
-    for (const auto& row : entries) {
-        entries_.insert(entries_.end(), row.begin(), row.end());
-        entry_begin_.push_back(entries_.size());
+    std::partial_sum(entry_begin_.begin(), entry_begin_.end(), entry_begin_.begin());
+    if (entry_begin_.back() > static_cast<std::size_t>(std::numeric_limits<int>::max()))
+        throw std::length_error("the data are too large: more than 2^31 pairs of a row and a chain of columns");
+    entries_.resize(entry_begin_.back());
+    std::vector<std::size_t> at(entry_begin_.begin(), entry_begin_.end() - 1);
+    for (std::size_t w = 0; w < words; ++w) {
+        control.check();
+        int end = 0;
+        for (const auto& chain : chains) {
+            // From the smallest set up: a row's entry is the first one that holds it.
+            end += static_cast<int>(chain.size());
+            Word done = 0;
+            for (std::size_t i = 1; i <= chain.size(); ++i) {
+                const Word set = useful[chain[chain.size() - i]].bits[w];
+                each_row(set & ~done, w, [&](std::size_t r) { entries_[at[r]++] = end - static_cast<int>(i); });
+                done = set;
+            }
+        }
     }
     std::uint64_t state = 0x60C7;
     keys_.resize(rows);

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "control.hpp"
+
 namespace goct {
 
 // A row set is known by the sum of its rows' random keys. Two different sets share a key with probability 2^-128, so
@@ -34,7 +36,8 @@ struct Key {
 // numbers per row, however many columns there are, and the pair counts of a whole chain are running sums.
 class Problem {
 public:
-    Problem(const std::uint8_t* cells, std::size_t rows, std::size_t columns);
+    // Cells are 0 or 1, row by row. Throws SearchStopped when the control says so.
+    Problem(const std::uint8_t* cells, std::size_t rows, std::size_t columns, Control& control);
 
     int rows() const { return rows_; }
     int features() const { return static_cast<int>(column_.size()); }

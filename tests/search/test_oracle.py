@@ -392,6 +392,55 @@ def test_other_threads_run_meanwhile():
     assert ticks > 10
 
 
+def test_a_second_thread_is_refused():
+    X, costs = hard()
+    oracle = LinearOracle(X)
+    running, tried = threading.Event(), threading.Event()
+    results = []
+
+    def callback(_progress):
+        running.set()
+        return tried.wait(60)
+
+    def ask():
+        results.append(oracle.solve(costs, max_depth=6, callback=callback))
+
+    thread = threading.Thread(target=ask)
+    thread.start()
+    assert running.wait(60)
+    with pytest.raises(RuntimeError, match="one oracle per thread"):
+        oracle.solve(costs, max_depth=1)
+    with pytest.raises(RuntimeError, match="one oracle per thread"):
+        oracle.solve_budgets(costs, max_depth=1, max_splits=1)
+    with pytest.raises(RuntimeError, match="one oracle per thread"):
+        oracle.search_front(
+            costs[:, 0], costs[:, 1], direction=(1, 1), budget=9, box=(9, 9), visit=min, max_depth=1
+        )
+    tried.set()
+    thread.join()
+    assert results[0].limit is Limit.INTERRUPTED  # the first question came to no harm
+    assert oracle.solve(costs, max_depth=1).status is OracleStatus.OPTIMAL
+
+
+def test_a_stop_during_the_set_up_returns_the_best_constant():
+    X = np.random.default_rng(5).integers(0, 2, (300_000, 256), dtype=np.uint8)
+    costs = np.stack([X[:, 0], 1 - X[:, 0]], axis=1).astype(np.int64)
+    least = int(costs.sum(axis=0).min())
+    oracle = LinearOracle(X)
+    result = oracle.solve(costs, max_depth=3, time_limit=1e-4)
+    assert (result.limit, result.cost, result.bound) == (Limit.TIME, least, 0)
+    assert oracle.solve(costs, max_depth=3, cutoff=least, time_limit=1e-4).tree is None
+    budgets = oracle.solve_budgets(costs, max_depth=3, max_splits=2, time_limit=1e-4)
+    assert [(b.tree, b.cost, b.bound) for b in budgets] == [(result.tree, least, 0)] * 3
+
+
+def test_later_changes_of_the_data_do_not_matter():
+    X = np.array([[0], [1]], dtype=np.uint8)
+    oracle = LinearOracle(X)
+    X[:] = 0
+    assert oracle.solve([[0, 1], [1, 0]], max_depth=1).cost == 0
+
+
 def test_degenerate_questions():
     one = LinearOracle([[0, 1, 1]])
     assert one.solve([[3, 1]], max_depth=4).tree == 1
@@ -431,6 +480,11 @@ def test_bad_input():
         LinearOracle([[0, 1]], n_jobs=0)
     with pytest.raises(ValueError, match="unknown technique"):
         LinearOracle([[0, 1]], techniques={"magic": True})
+    with pytest.raises(TypeError, match="techniques\\['cache'\\] must be True or False, got 0"):
+        LinearOracle([[0, 1]], techniques={"cache": 0})
+    with pytest.raises(TypeError, match="memory_limit must be an integer of at least 0, got inf"):
+        LinearOracle([[0, 1]], memory_limit=float("inf"))
+    assert LinearOracle([[0], [1]], memory_limit=2**70).solve([[0, 1]] * 2, max_depth=1).cost == 0
     oracle = LinearOracle([[0], [1]])
     with pytest.raises(ValueError, match="one row per row"):
         oracle.solve([[0, 1]], max_depth=1)

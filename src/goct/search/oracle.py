@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from goct import _core
-from goct._validation import check_binary_matrix, check_count
+from goct._validation import check_binary_matrix, check_choice, check_count, check_flag
 from goct.solution import Limit
 
 TreeTuple: TypeAlias = "int | tuple[int, TreeTuple, TreeTuple]"
@@ -119,7 +119,8 @@ class LinearOracle:
     """Finds the decision tree of least total cost, for any costs on the same rows.
 
     The oracle lives across calls: data, solved row sets and lower bounds stay, also when the costs
-    change.
+    change. It answers one question at a time; a second thread that asks meanwhile gets a
+    RuntimeError. The data are prepared by the first question, within its limits.
 
     Parameters
     ----------
@@ -160,11 +161,16 @@ class LinearOracle:
             row_weights = _integers(weights, "weights")
             if row_weights.shape != (self._rows,) or (row_weights < 0).any():
                 raise ValueError("weights must be one non-negative integer per row")
-        memory_limit = check_count(int(memory_limit), "memory_limit")
+        for name, switch in (techniques or {}).items():
+            check_choice(name, "technique", tuple(TECHNIQUES))
+            check_flag(switch, f"techniques[{name!r}]")
+        if isinstance(memory_limit, float) and memory_limit % 1 == 0:
+            memory_limit = int(memory_limit)
         self._core = _core.Oracle(
-            cells,
+            # The first question reads them, so nobody may change them until then.
+            cells.copy() if cells.flags.writeable else cells,
             row_weights,
-            memory_limit,
+            min(check_count(memory_limit, "memory_limit"), _LARGEST),
             count_jobs(n_jobs),
             dict(techniques or {}),
         )
