@@ -9,7 +9,7 @@ from typing import Any
 
 from goct._validation import check_choice, check_count
 from goct.constraints import MetricConstraint
-from goct.metrics import LinearMetric, Metric
+from goct.metrics import Metric
 from goct.one_vs_rest import against_rest, name_the_rest
 from goct.problem import Problem
 from goct.solution import Callback, Limits, Solution
@@ -160,10 +160,9 @@ def _engine(name: str, task: Task) -> Callable[..., Solution]:
     from goct.search.engine import solve_search, unsupported
 
     if name == "auto" and unsupported(task) is not None:
-        from goct.mip.quotients import refusal as mip_refusal
+        from goct.mip.nonlinear import refusal as mip_refusal
 
-        metric = task.metric
-        can_state = isinstance(metric, LinearMetric) or mip_refusal(metric) is None
+        can_state = mip_refusal(task.metric) is None
         name = "mip" if can_state else "search"
     if name == "mip":
         from goct.mip import solve_mip  # loads the solver, which takes a moment

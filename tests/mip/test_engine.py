@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from goct import Limit, Problem, Status
-from goct.lattice import Lattice
-from goct.metrics.metric import Rewards
+from goct.metrics import IntegerObjective, Rewards
 from goct.mip.backends import gurobi, scip
 from goct.mip.backends.base import BackendError, MipResult
 from goct.mip.benders import BendersCuts
@@ -24,7 +23,7 @@ from tests.test_solve import check_stopped, hard_problem
 
 def test_bounds_are_rounded_down_to_possible_values() -> None:
     rewards = Rewards(np.array([[3, 0], [0, 4], [2, 2]]), Fraction(1, 9), Fraction(0))
-    lattice = Lattice(rewards, Fraction(0))
+    lattice = IntegerObjective(rewards, Fraction(0))
     assert proven_bound(lattice, np.inf) == 1  # every row at its best
     assert proven_bound(lattice, 7.2) == Fraction(7, 9)
     assert proven_bound(lattice, 6.999999) == Fraction(7, 9)  # within the tolerance of 7
@@ -33,13 +32,13 @@ def test_bounds_are_rounded_down_to_possible_values() -> None:
 
 def test_penalties_make_the_lattice_finer() -> None:
     rewards = Rewards(np.array([[3, 0], [0, 4]]), Fraction(1, 7), Fraction(0))
-    lattice = Lattice(rewards, Fraction(1, 10))
+    lattice = IntegerObjective(rewards, Fraction(1, 10))
     assert (lattice.factor, lattice.split_cost, lattice.unit) == (10, 7, Fraction(1, 70))
 
 
 def test_negative_rewards_are_shifted() -> None:
     rewards = Rewards(np.array([[-3, 0], [-1, -4]]), Fraction(1), Fraction(5))
-    lattice = Lattice(rewards, Fraction(0))
+    lattice = IntegerObjective(rewards, Fraction(0))
     assert lattice.gains.tolist() == [[0, 3], [3, 0]]
     assert proven_bound(lattice, np.inf) == 5 - 1
 
@@ -47,7 +46,7 @@ def test_negative_rewards_are_shifted() -> None:
 def test_values_too_fine_for_floats_are_not_called_proven() -> None:
     """With objective values around 1e9 a float bound cannot tell neighbours apart."""
     rewards = Rewards(np.array([[10**9, 0], [0, 10**9]]), Fraction(1), Fraction(0))
-    assert proven_bound(Lattice(rewards, Fraction(0)), 1.5e9) > 1_500_000_000
+    assert proven_bound(IntegerObjective(rewards, Fraction(0)), 1.5e9) > 1_500_000_000
 
 
 def answer(monkeypatch, result: MipResult) -> None:

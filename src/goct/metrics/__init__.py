@@ -27,10 +27,13 @@ from goct.metrics.catalogue import (
     TruePositives,
     YoudenJ,
 )
-from goct.metrics.combination import Combination
 from goct.metrics.confusion import Confusion
-from goct.metrics.metric import FractionalMetric, LinearMetric, Metric, Shape
-from goct.metrics.rational import RationalMetric
+from goct.metrics.fractional import Affine, FractionalMetric
+from goct.metrics.level_line import LevelLine
+from goct.metrics.linear import ClassRewardMetric, IntegerObjective
+from goct.metrics.metric import Combination, LinearMetric, Metric, Rewards, Shape
+from goct.metrics.quotient import Quotient, QuotientSum
+from goct.metrics.rational import QuotientMetric, RationalMetric
 from goct.metrics.registry import ALIASES, METRICS, get_metric
 
 __all__ = [
@@ -39,9 +42,11 @@ __all__ = [
     "MCC",
     "METRICS",
     "Accuracy",
+    "Affine",
     "BalancedAccuracy",
     "BoundedDOR",
     "ClassCost",
+    "ClassRewardMetric",
     "CohenKappa",
     "Combination",
     "Confusion",
@@ -54,14 +59,20 @@ __all__ = [
     "FractionalMetric",
     "GMean",
     "InstanceCost",
+    "IntegerObjective",
     "Jaccard",
+    "LevelLine",
     "LinearMetric",
     "Metric",
     "NegativePredictiveValue",
     "Precision",
     "PredictedPositives",
+    "Quotient",
+    "QuotientMetric",
+    "QuotientSum",
     "RationalMetric",
     "Recall",
+    "Rewards",
     "Shape",
     "SmoothedDOR",
     "Specificity",

@@ -14,22 +14,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from goct.exact import Exact, as_fraction
+from goct.metrics.arrays import Counts, Floats, as_float, divide, floats
 from goct.metrics.confusion import Confusion
-from goct.metrics.metric import (
-    Affine,
-    ClassRewardMetric,
-    Counts,
-    Floats,
-    FractionalMetric,
-    LinearMetric,
-    Metric,
-    Rational,
-    Rewards,
-    Shape,
-    as_float,
-    quotient,
-    reduced,
-)
+from goct.metrics.fractional import Affine, FractionalMetric
+from goct.metrics.linear import ClassRewardMetric
+from goct.metrics.metric import LinearMetric, Metric, Rational, Rewards, Shape, reduced
+from goct.metrics.rational import QuotientMetric
 
 if TYPE_CHECKING:
     from goct.problem import Problem
@@ -37,11 +27,6 @@ if TYPE_CHECKING:
 
 def _ratio(numerator: Rational, denominator: Rational) -> Fraction:
     return Fraction(numerator) / denominator if denominator else Fraction(0)
-
-
-def floats(*counts: Counts) -> list[Floats]:
-    """Return counts as floats, whose products do not overflow."""
-    return [np.asarray(count).astype(np.float64) for count in counts]
 
 
 def _diagonal(entries: Sequence[Fraction]) -> list[list[Fraction]]:
@@ -242,6 +227,11 @@ class InstanceCost(LinearMetric):
         """False: instance costs are no function of the confusion matrix."""
         return False
 
+    @property
+    def is_function_of_confusion(self) -> bool:
+        """False: samples of one class differ in their costs."""
+        return False
+
     def check(self, problem: Problem) -> None:
         """Require costs."""
         if problem.costs is None:
@@ -422,7 +412,7 @@ class CohenKappa(FractionalMetric):
 
 
 @dataclass(frozen=True, repr=False)
-class MCC(Metric):
+class MCC(QuotientMetric):
     """The Matthews correlation coefficient.
 
     ``(TP · TN - FP · FN) / √(n+ · n- · U · V)``
@@ -439,23 +429,26 @@ class MCC(Metric):
         """Zero: below it, the level sets bend the other way."""
         return Fraction(0)
 
-    def value(self, confusion: Confusion) -> Exact:
-        """Return the exact value."""
-        c = confusion
-        a = Fraction(c.tp * c.tn - c.fp * c.fn)
-        product = c.n_pos * c.n_neg * c.predicted_pos * c.predicted_neg
-        return Exact.signed_sqrt(_ratio(a * abs(a), product))
+    is_root = True
+
+    def ratio(self, tp: Any, fp: Any, fn: Any, tn: Any) -> tuple[Any, Any]:
+        """Return (TP · TN - FP · FN)² and n+ · n- · U · V."""
+        return self.sign(tp, fp, fn, tn) ** 2, (tp + fn) * (tn + fp) * (tp + fp) * (tn + fn)
+
+    def sign(self, tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
+        """Return TP · TN - FP · FN."""
+        return tp * tn - fp * fn
 
     def approximate(
         self, tp: Counts, fp: Counts, fn: Counts, tn: Counts, unit: Fraction = Fraction(1)
     ) -> Floats:
         """Return the values for many confusion matrices at once."""
         p, q, r, s = floats(tp, fp, fn, tn)
-        return quotient(p * s - q * r, np.sqrt((p + r) * (s + q) * (p + q) * (s + r)))
+        return divide(p * s - q * r, np.sqrt((p + r) * (s + q) * (p + q) * (s + r)))
 
 
 @dataclass(frozen=True, repr=False)
-class FowlkesMallows(Metric):
+class FowlkesMallows(QuotientMetric):
     """The geometric mean of precision and recall, TP / √(n+ · U).
 
     It is 0 without positives or without predicted positives.
@@ -464,43 +457,46 @@ class FowlkesMallows(Metric):
     name = "fowlkes_mallows"
     shape = Shape.QUASICONVEX
 
-    def value(self, confusion: Confusion) -> Exact:
-        """Return the exact value."""
-        return Exact.sqrt(_ratio(confusion.tp**2, confusion.n_pos * confusion.predicted_pos))
+    is_root = True
+
+    def ratio(self, tp: Any, fp: Any, fn: Any, tn: Any) -> tuple[Any, Any]:
+        """Return TP² and n+ · U."""
+        return tp**2, (tp + fn) * (tp + fp)
 
     def approximate(
         self, tp: Counts, fp: Counts, fn: Counts, tn: Counts, unit: Fraction = Fraction(1)
     ) -> Floats:
         """Return the values for many confusion matrices at once."""
         p, q, r, _ = floats(tp, fp, fn, tn)
-        return quotient(p, np.sqrt((p + r) * (p + q)))
+        return divide(p, np.sqrt((p + r) * (p + q)))
 
 
 # -------------------------------------------------------------- monotone
 
 
 @dataclass(frozen=True, repr=False)
-class GMean(Metric):
+class GMean(QuotientMetric):
     """The geometric mean of recall and specificity; 0 where a class has no samples."""
 
     name = "gmean"
     shape = Shape.MONOTONE
 
-    def value(self, confusion: Confusion) -> Exact:
-        """Return the exact value."""
-        c = confusion
-        return Exact.sqrt(_ratio(c.tp * c.tn, c.n_pos * c.n_neg))
+    is_root = True
+
+    def ratio(self, tp: Any, fp: Any, fn: Any, tn: Any) -> tuple[Any, Any]:
+        """Return TP · TN and n+ · n-."""
+        return tp * tn, (tp + fn) * (tn + fp)
 
     def approximate(
         self, tp: Counts, fp: Counts, fn: Counts, tn: Counts, unit: Fraction = Fraction(1)
     ) -> Floats:
         """Return the values for many confusion matrices at once."""
         p, q, r, s = floats(tp, fp, fn, tn)
-        return np.sqrt(quotient(p * s, (p + r) * (s + q)))
+        return np.sqrt(divide(p * s, (p + r) * (s + q)))
 
 
 @dataclass(frozen=True, repr=False)
-class BoundedDOR(Metric):
+class BoundedDOR(QuotientMetric):
     """The diagnostic odds ratio up to a bound.
 
     ``min(TP · TN / (FP · FN), upper)``
@@ -521,14 +517,15 @@ class BoundedDOR(Metric):
     def __post_init__(self) -> None:
         _positive(self.upper, "upper")
 
-    def value(self, confusion: Confusion) -> Exact:
-        """Return the exact value."""
-        c = confusion
-        upper = as_fraction(self.upper)
-        errors = c.fp * c.fn
-        if not errors:
-            return Exact(upper if c.tp * c.tn else 0)
-        return Exact(min(_ratio(c.tp * c.tn, errors), upper))
+    is_capped = True
+
+    def ratio(self, tp: Any, fp: Any, fn: Any, tn: Any) -> tuple[Any, Any]:
+        """Return TP · TN and FP · FN."""
+        return tp * tn, fp * fn
+
+    def bounds(self, n_pos: Rational, n_neg: Rational) -> tuple[Rational, Rational]:
+        """Return 0 and the bound."""
+        return 0, as_fraction(self.upper)
 
     def approximate(
         self, tp: Counts, fp: Counts, fn: Counts, tn: Counts, unit: Fraction = Fraction(1)
@@ -541,7 +538,7 @@ class BoundedDOR(Metric):
 
 
 @dataclass(frozen=True, repr=False)
-class SmoothedDOR(Metric):
+class SmoothedDOR(QuotientMetric):
     """The diagnostic odds ratio with a smoothed denominator.
 
     ``TP · TN / (FP · FN + ε)``
@@ -561,17 +558,20 @@ class SmoothedDOR(Metric):
     def __post_init__(self) -> None:
         _positive(self.epsilon, "epsilon")
 
-    def value(self, confusion: Confusion) -> Exact:
-        """Return the exact value."""
-        c = confusion
-        return Exact(Fraction(c.tp * c.tn) / (c.fp * c.fn + as_fraction(self.epsilon)))
+    def ratio(self, tp: Any, fp: Any, fn: Any, tn: Any) -> tuple[Any, Any]:
+        """Return TP · TN and FP · FN + ε."""
+        return tp * tn, fp * fn + as_fraction(self.epsilon)
+
+    def bounds(self, n_pos: Rational, n_neg: Rational) -> tuple[Rational, Rational]:
+        """Return 0 and the value of perfect predictions."""
+        return 0, n_pos * n_neg / as_fraction(self.epsilon)
 
     def approximate(
         self, tp: Counts, fp: Counts, fn: Counts, tn: Counts, unit: Fraction = Fraction(1)
     ) -> Floats:
         """Return the values for many confusion matrices at once."""
         p, q, r, s = floats(tp, fp, fn, tn)
-        return quotient(p * s, q * r + as_float(as_fraction(self.epsilon) / unit**2))
+        return divide(p * s, q * r + as_float(as_fraction(self.epsilon) / unit**2))
 
 
 # ------------------------------------------------------------ your own

@@ -1,31 +1,31 @@
-"""What a metric is, and the shapes that decide how it can be maximised."""
+"""What a metric is, the shapes that decide how it can be maximised, and weighted sums."""
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
+from functools import cached_property
 from math import lcm
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from goct.exact import Exact, Number, as_fraction, common_integers
+from goct.exact import Exact, Number, as_fraction
+from goct.metrics.arrays import Counts, Floats
 from goct.metrics.confusion import Confusion
+from goct.metrics.constraint import MetricConstraint
+from goct.metrics.level_line import LevelLine
+from goct.metrics.quotient import Quotient, QuotientSum
 
 if TYPE_CHECKING:
-    from goct.constraints import MetricConstraint
-    from goct.metrics.combination import Combination
     from goct.problem import Problem
     from goct.tree import Tree
 
 Rational: TypeAlias = int | Fraction
-Floats: TypeAlias = NDArray[np.float64]
-Counts: TypeAlias = NDArray[np.int64]
 
 
 class Shape(Enum):
@@ -44,19 +44,6 @@ class Shape(Enum):
     """It never falls when TP or TN rises."""
     GENERAL = "general"
     """Nothing is known."""
-
-
-@dataclass(frozen=True)
-class Affine:
-    """The function ``constant + tp · TP + tn · TN``."""
-
-    constant: Rational
-    tp: Rational
-    tn: Rational
-
-    def __call__(self, tp: Rational, tn: Rational) -> Fraction:
-        """Return the value at a point."""
-        return Fraction(self.constant + self.tp * tp + self.tn * tn)
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,6 +73,12 @@ class Rewards:
         return self.offset + self.scale * int(
             self.matrix[np.arange(len(predicted)), predicted].sum()
         )
+
+
+def reduced(matrix: NDArray[Any], scale: Fraction, offset: Fraction) -> Rewards:
+    """Return rewards divided by their greatest common divisor."""
+    divisor = int(np.gcd.reduce(matrix, axis=None)) or 1
+    return Rewards(matrix // divisor, scale * divisor, offset)
 
 
 class Metric(ABC):
@@ -130,9 +123,68 @@ class Metric(ABC):
         """Whether only the positive class and the rest matter, however many classes there are."""
         return True
 
+    @property
+    def is_function_of_confusion(self) -> bool:
+        """Whether the confusion matrix alone decides the value."""
+        return True
+
     @abstractmethod
     def value(self, confusion: Confusion) -> Exact:
         """Return the exact value for a confusion matrix of two classes."""
+
+    def level_line(
+        self, value: Fraction, n_pos: int, n_neg: int, unit: Fraction = Fraction(1)
+    ) -> LevelLine | None:
+        """Return the line below which the metric is larger than a value.
+
+        Parameters
+        ----------
+        value
+            The value.
+        n_pos, n_neg
+            The counts of the two classes.
+        unit
+            The weight of a count.
+
+        Returns
+        -------
+        LevelLine or None
+            None if the level sets of the metric are not known to be lines.
+        """
+        return None
+
+    def quotient(self, n_pos: int, n_neg: int, unit: Fraction = Fraction(1)) -> Quotient:
+        """Return the metric as a quotient of polynomials in the counts TP and TN, or its root.
+
+        Parameters
+        ----------
+        n_pos, n_neg
+            The counts of the two classes; not zero.
+        unit
+            The weight of a count.
+
+        Raises
+        ------
+        ValueError
+            If the metric is not known to be one.
+        """
+        raise ValueError(
+            f"{self.name!r} is a function that it does not know; write it as a RationalMetric, or "
+            "as a sum of metrics of the catalogue"
+        )
+
+    def quotients(self, n_pos: int, n_neg: int, unit: Fraction = Fraction(1)) -> QuotientSum:
+        """Return the metric as a sum of a linear metric and quotients of polynomials.
+
+        Parameters and errors are those of :meth:`quotient`.
+        """
+        single = (Fraction(1), self.quotient(n_pos, n_neg, unit))
+        return QuotientSum(None, (single,), self.is_monotone)
+
+    def magnitude(self, n_pos: Rational, n_neg: Rational) -> float:
+        """Return the largest absolute value of a monotone metric: of a sum, that of its parts."""
+        best, worst = Confusion(n_pos, 0, 0, n_neg), Confusion(0, n_neg, n_pos, 0)
+        return max(abs(float(self.value(confusion))) for confusion in (best, worst))
 
     def oriented(self, problem: Problem) -> Metric:
         """Return the metric whose :meth:`value` is right for confusion matrices of a problem.
@@ -188,33 +240,33 @@ class Metric(ABC):
             )
 
     def __add__(self, other: Metric) -> Combination:
-        return _combine((1, self), (1, other)) if isinstance(other, Metric) else NotImplemented
+        return combine(((1, self), (1, other))) if isinstance(other, Metric) else NotImplemented
 
     def __sub__(self, other: Metric) -> Combination:
-        return _combine((1, self), (-1, other)) if isinstance(other, Metric) else NotImplemented
+        return combine(((1, self), (-1, other))) if isinstance(other, Metric) else NotImplemented
 
     def __neg__(self) -> Combination:
-        return _combine((-1, self))
+        return combine(((-1, self),))
 
     def __radd__(self, other: int) -> Metric:
         return self if other == 0 else NotImplemented  # sum() starts from 0
 
     def __mul__(self, factor: Number) -> Combination:
-        return _combine((factor, self))
+        return combine(((factor, self),))
 
     def __truediv__(self, divisor: Number) -> Combination:
         number = as_fraction(divisor, "the divisor of a metric")
         if number == 0:
             raise ZeroDivisionError("a metric cannot be divided by zero")
-        return _combine((1 / number, self))
+        return combine(((1 / number, self),))
 
     __rmul__ = __mul__
 
     def __ge__(self, threshold: Number) -> MetricConstraint:
-        return _compare(self, ">=", threshold)
+        return self._bounded(">=", threshold)
 
     def __le__(self, threshold: Number) -> MetricConstraint:
-        return _compare(self, "<=", threshold)
+        return self._bounded("<=", threshold)
 
     def __gt__(self, threshold: Number) -> MetricConstraint:
         raise TypeError(f"bounds may be attained: write {self.name} >= {threshold}")
@@ -222,22 +274,14 @@ class Metric(ABC):
     def __lt__(self, threshold: Number) -> MetricConstraint:
         raise TypeError(f"bounds may be attained: write {self.name} <= {threshold}")
 
+    def _bounded(self, sense: str, threshold: object) -> MetricConstraint:
+        if isinstance(threshold, Metric):
+            raise TypeError("a metric can be bounded by a number, not by another metric")
+        bound = as_fraction(threshold, f"the bound on {self.name!r}")
+        return MetricConstraint(self, sense, bound)
+
     def __repr__(self) -> str:
         return f"<metric {self.name}>"
-
-
-def _combine(*terms: tuple[Number, Metric]) -> Combination:
-    from goct.metrics.combination import combine  # it derives from Metric
-
-    return combine(terms)
-
-
-def _compare(metric: Metric, sense: str, threshold: object) -> MetricConstraint:
-    from goct.constraints import compare  # it knows metrics by name, and so all of them
-
-    if isinstance(threshold, Metric):
-        raise TypeError("a metric can be bounded by a number, not by another metric")
-    return compare(metric, sense, threshold)
 
 
 class LinearMetric(Metric):
@@ -247,6 +291,25 @@ class LinearMetric(Metric):
     def shape(self) -> Shape:
         """LINEAR."""
         return Shape.LINEAR
+
+    def level_line(
+        self, value: Fraction, n_pos: int, n_neg: int, unit: Fraction = Fraction(1)
+    ) -> LevelLine | None:
+        """Return the line below which the metric is larger than a value."""
+        if not self.is_function_of_confusion:
+            return None
+
+        def at(fn: int, fp: int) -> Fraction:
+            counts = n_pos - fn, fp, fn, n_neg - fp
+            return self.value(Confusion(*(unit * count for count in counts))).as_fraction()
+
+        corner = at(0, 0)
+        slopes = (at(n_pos, 0) - corner) / (n_pos or 1), (at(0, n_neg) - corner) / (n_neg or 1)
+        return LevelLine.where_positive((corner - value, *slopes))
+
+    def quotients(self, n_pos: int, n_neg: int, unit: Fraction = Fraction(1)) -> QuotientSum:
+        """Return the metric itself as the linear part."""
+        return QuotientSum(self, (), self.is_monotone)
 
     @abstractmethod
     def rewards(self, problem: Problem) -> Rewards:
@@ -265,135 +328,159 @@ class LinearMetric(Metric):
         return Exact(self.rewards(problem).value(tree.predict_rows(problem)))
 
 
-class ClassRewardMetric(LinearMetric):
-    """A linear metric in which a sample's reward depends on its true and predicted class."""
+class Combination(Metric):
+    """A weighted sum of metrics, as made by ``0.5 * F1() + 0.5 * Accuracy()``.
 
-    @abstractmethod
-    def class_rewards(
-        self, class_weights: Sequence[Rational], positive: int | None
-    ) -> tuple[list[list[Fraction]], Fraction]:
-        """Return the reward per unit of weight, and the offset.
+    Attributes
+    ----------
+    terms
+        Pairs of a weight, which is not zero, and a metric; no metric twice.
+    """
 
-        Parameters
-        ----------
-        class_weights
-            The total weight of each class.
-        positive
-            The index of the positive class.
-
-        Returns
-        -------
-        rewards, offset
-            ``rewards[k][j]`` is for predicting class j where k is true.
-        """
-
-    def value(self, confusion: Confusion) -> Exact:
-        """Return the exact value for a confusion matrix of two classes."""
-        c = confusion
-        rewards, offset = self.class_rewards([c.n_neg, c.n_pos], 1)
-        matrix = ((c.tn, c.fp), (c.fn, c.tp))
-        total = sum(rewards[k][j] * matrix[k][j] for k in range(2) for j in range(2))
-        return Exact(offset + total)
-
-    def approximate(
-        self, tp: Counts, fp: Counts, fn: Counts, tn: Counts, unit: Fraction = Fraction(1)
-    ) -> Floats:
-        """Return the values for many confusion matrices, rounded once."""
-        if not np.broadcast(tp, fp, fn, tn).size:
-            return np.zeros(np.broadcast(tp, fp, fn, tn).shape)
-        n_pos, n_neg = first(tp) + first(fn), first(tn) + first(fp)
-        rewards, offset = self.class_rewards([unit * n_neg, unit * n_pos], 1)
-        entries = [unit * rewards[k][j] for k, j in ((1, 1), (0, 1), (1, 0), (0, 0))]
-        scale, (constant, *factors) = common_integers([offset, *entries])
-        return exact_sum(constant, factors, (tp, fp, fn, tn)) / as_float(scale)
-
-    def rewards(self, problem: Problem) -> Rewards:
-        """Return the metric as integer rewards for the rows of a problem."""
-        table, offset = self.class_rewards(problem.class_weights, problem.positive)
-        unit = lcm(*(entry.denominator for row in table for entry in row))
-        integers = [[int(entry * unit) for entry in row] for row in table]
-        largest = max(abs(entry) for row in integers for entry in row)
-        total = int(problem.counts.sum())
-        fits = largest * total < 2**62
-        dtype: type = np.int64 if fits else object
-        matrix: NDArray[Any] = problem.counts.astype(dtype) @ np.array(integers, dtype=dtype)
-        return reduced(matrix, problem.weight_unit / unit, offset)
-
-
-def reduced(matrix: NDArray[Any], scale: Fraction, offset: Fraction) -> Rewards:
-    """Return rewards divided by their greatest common divisor."""
-    divisor = int(np.gcd.reduce(matrix, axis=None)) or 1
-    return Rewards(matrix // divisor, scale * divisor, offset)
-
-
-class FractionalMetric(Metric):
-    """A quotient of two linear functions of (TP, TN); 0 where the divisor is 0."""
+    def __init__(self, terms: tuple[tuple[Fraction, Metric], ...]) -> None:
+        self.terms = terms
 
     @property
-    def shape(self) -> Shape:
-        """FRACTIONAL."""
-        return Shape.FRACTIONAL
+    def name(self) -> str:
+        """The sum as it is written, such as 0.5*f1 + 0.5*accuracy."""
+        text = ""
+        for weight, metric in self.terms:
+            factor = "" if abs(weight) == 1 else f"{abs(float(weight)):g}*"
+            text += f"{' - ' if weight < 0 else ' + '}{factor}{metric.name}"
+        return text.removeprefix(" + ").strip() or "0"
 
-    @abstractmethod
-    def fraction(self, n_pos: Rational, n_neg: Rational) -> tuple[Affine, Affine]:
-        """Return numerator and denominator; the latter is nowhere negative."""
+    @cached_property
+    def shape(self) -> Shape:
+        """MONOTONE or GENERAL; a single metric keeps being QUASICONVEX."""
+        if not self.is_monotone:
+            return Shape.GENERAL
+        if len(self.terms) == 1 and self.terms[0][1].shape is not Shape.MONOTONE:
+            return Shape.QUASICONVEX
+        return Shape.MONOTONE
+
+    @property
+    def quasiconvex_from(self) -> Fraction | None:
+        """The level of a single metric, times its weight."""
+        weight, metric = self.terms[0]
+        level = metric.quasiconvex_from
+        return None if len(self.terms) > 1 or level is None else level * weight
+
+    @property
+    def is_monotone(self) -> bool:
+        """Whether no part falls when TP or TN rises: metrics count up, errors count down."""
+        return all(m.is_monotone if weight > 0 else m.is_antitone for weight, m in self.terms)
+
+    @property
+    def is_binary(self) -> bool:
+        """Whether one of the metrics is; then all of them are taken so."""
+        return any(metric.is_binary for _, metric in self.terms)
+
+    @property
+    def is_antitone(self) -> bool:
+        """Whether no part rises when TP or TN rises."""
+        return all(m.is_antitone if weight > 0 else m.is_monotone for weight, m in self.terms)
+
+    @property
+    def is_function_of_confusion(self) -> bool:
+        """Whether all metrics are."""
+        return all(metric.is_function_of_confusion for _, metric in self.terms)
 
     def value(self, confusion: Confusion) -> Exact:
         """Return the exact value for a confusion matrix of two classes."""
-        numerator, denominator = self.fraction(confusion.n_pos, confusion.n_neg)
-        divisor = denominator(confusion.tp, confusion.tn)
-        return Exact(numerator(confusion.tp, confusion.tn) / divisor if divisor else 0)
+        return sum((metric.value(confusion) * w for w, metric in self.terms), Exact(0))
+
+    def oriented(self, problem: Problem) -> Metric:
+        """Return the sum of the oriented metrics."""
+        return combine((weight, metric.oriented(problem)) for weight, metric in self.terms)
 
     def approximate(
         self, tp: Counts, fp: Counts, fn: Counts, tn: Counts, unit: Fraction = Fraction(1)
     ) -> Floats:
-        """Return the values for many confusion matrices; only the quotient is rounded."""
-        if not np.broadcast(tp, fp, fn, tn).size:
-            return np.zeros(np.broadcast(tp, fp, fn, tn).shape)
-        n_pos, n_neg = first(tp) + first(fn), first(tn) + first(fp)
-        top, bottom = self.fraction(unit * n_pos, unit * n_neg)
-        forms = [(f.constant, unit * f.tp, unit * f.tn) for f in (top, bottom)]
-        _, factors = common_integers([Fraction(entry) for form in forms for entry in form])
-        divisor = math.gcd(*factors) or 1
-        factors = [factor // divisor for factor in factors]
-        numerator, denominator = (
-            exact_sum(constant, rest, (tp, tn)) for constant, *rest in (factors[:3], factors[3:])
+        """Return the values for many confusion matrices."""
+        start = np.zeros(np.broadcast(tp, fp, fn, tn).shape)
+        parts = (float(w) * m.approximate(tp, fp, fn, tn, unit) for w, m in self.terms)
+        return sum(parts, start)
+
+    @property
+    def has_formula(self) -> bool:
+        """Whether all metrics have one."""
+        return all(metric.has_formula for _, metric in self.terms)
+
+    def quotients(self, n_pos: int, n_neg: int, unit: Fraction = Fraction(1)) -> QuotientSum:
+        """Return the sum of the linear parts, and the quotients with positive weights."""
+        linear = [(w, m) for w, m in self.terms if isinstance(m, LinearMetric)]
+        quotients = []
+        rest = combine((w, m) for w, m in self.terms if not isinstance(m, LinearMetric))
+        for weight, metric in rest.terms:
+            quotient = metric.quotient(n_pos, n_neg, unit)
+            if weight < 0 and not quotient.can_be_negated:
+                raise ValueError(f"{metric.name!r} may not count negatively")
+            quotients.append((abs(weight), quotient if weight > 0 else -quotient))
+        return QuotientSum(
+            LinearCombination(tuple(linear)) if linear else None, tuple(quotients), rest.is_monotone
         )
-        return quotient(numerator, denominator)
+
+    def magnitude(self, n_pos: Rational, n_neg: Rational) -> float:
+        """Return the sum of the largest absolute values of the parts."""
+        return sum(abs(float(w)) * metric.magnitude(n_pos, n_neg) for w, metric in self.terms)
+
+    def evaluate(self, tree: Tree, problem: Problem) -> Exact:
+        """Return the exact value of a tree on a problem."""
+        if self.is_binary and problem.n_classes > 2:
+            self.check(problem)
+            return self.value(tree.confusion(problem))
+        return sum((metric.evaluate(tree, problem) * w for w, metric in self.terms), Exact(0))
+
+    def check(self, problem: Problem) -> None:
+        """Raise a `ValueError` if one of the metrics is not defined for the problem."""
+        for _, metric in self.terms:
+            metric.check(problem)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Combination):
+            return NotImplemented
+        return {m: w for w, m in self.terms} == {m: w for w, m in other.terms}
+
+    def __hash__(self) -> int:
+        return hash(frozenset(self.terms))
 
 
-def first(counts: Counts) -> int:
-    """Return the first of some counts."""
-    return int(np.asarray(counts).flat[0])
+class LinearCombination(Combination, LinearMetric):
+    """A weighted sum of linear metrics, which is linear itself."""
+
+    shape = Shape.LINEAR
+
+    def rewards(self, problem: Problem) -> Rewards:
+        """Return the weighted sum of the metrics' rewards, in integers."""
+        parts = []
+        for weight, metric in self.terms:
+            assert isinstance(metric, LinearMetric)
+            parts.append((weight, metric.rewards(problem)))
+        unit = lcm(*((weight * part.scale).denominator for weight, part in parts))
+        # Python integers, which cannot overflow, until it is clear that 64 bits do.
+        matrix = np.zeros((problem.n_rows, problem.n_classes), dtype=object)
+        for weight, part in parts:
+            matrix = matrix + part.matrix.astype(object) * int(weight * part.scale * unit)
+        offset = sum((weight * part.offset for weight, part in parts), Fraction(0))
+        if np.abs(matrix).sum() < 2**62:
+            matrix = matrix.astype(np.int64)
+        return reduced(matrix, Fraction(1, unit), offset)
 
 
-def exact_sum(constant: int, factors: Sequence[int], counts: Sequence[Counts]) -> Floats:
-    """Return ``constant + Σ factor · count`` for arrays of counts, computed in integers."""
-    largest = abs(constant) + sum(
-        abs(factor) * int(np.max(count)) for factor, count in zip(factors, counts, strict=True)
-    )
-    dtype: type = np.int64 if largest < 2**62 else object
-    total: NDArray[Any] = sum(
-        (
-            np.asarray(count).astype(dtype) * factor
-            for factor, count in zip(factors, counts, strict=True)
-            if factor
-        ),
-        np.zeros(np.broadcast(*counts).shape, dtype=dtype) + constant,
-    )
-    return np.asarray(total).astype(np.float64)
+def combine(terms: Iterable[tuple[Number, Metric]]) -> Combination:
+    """Return the weighted sum of metrics, parts of the same metric added up.
 
-
-def as_float(number: Fraction | int) -> float:
-    """Return a number as a float; the largest one if it is too large."""
-    try:
-        return float(number)
-    except OverflowError:
-        return math.inf
-
-
-def quotient(numerator: Floats, denominator: Floats) -> Floats:
-    """Return the quotients of floats, 0 where the denominator is 0."""
-    numerator, denominator = np.broadcast_arrays(numerator, denominator)
-    values = np.zeros(numerator.shape)
-    return np.divide(numerator, denominator, out=values, where=denominator != 0)
+    Parameters
+    ----------
+    terms
+        Pairs of a weight and a metric, which may be a combination itself.
+    """
+    weights: dict[Metric, Fraction] = {}
+    for factor, metric in terms:
+        weight = as_fraction(factor, "the factor of a metric")
+        parts = metric.terms if isinstance(metric, Combination) else ((Fraction(1), metric),)
+        for inner, part in parts:
+            weights[part] = weights.get(part, Fraction(0)) + weight * inner
+    flat = tuple((weight, metric) for metric, weight in weights.items() if weight)
+    linear = all(isinstance(metric, LinearMetric) for _, metric in flat)
+    return LinearCombination(flat) if linear else Combination(flat)

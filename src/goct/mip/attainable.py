@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from goct.exact import Exact
-from goct.metrics import Combination, Confusion, InstanceCost, Metric
+from goct.metrics import Confusion, Metric
 from goct.problem import Problem
 
 Line: TypeAlias = tuple[Fraction, Fraction, Fraction]
@@ -72,7 +72,7 @@ def pairs_between(
         TP and TN.
     """
     assert problem.positive is not None
-    if not _is_function_of_counts(metric):
+    if not metric.is_function_of_confusion:
         return None
     sizes = problem.counts.sum(axis=0)
     n_pos, n_neg = int(sizes[problem.positive]), int(sizes[1 - problem.positive])
@@ -145,9 +145,3 @@ def _first_above(
         high = np.where(active & is_above, middle, high)
         low = np.where(active & ~is_above, middle + 1, low)
     return high
-
-
-def _is_function_of_counts(metric: Metric) -> bool:
-    if isinstance(metric, Combination):
-        return all(_is_function_of_counts(part) for _, part in metric.terms)
-    return not isinstance(metric, InstanceCost)

@@ -22,8 +22,7 @@ from numpy.typing import NDArray
 
 from goct.cart import cart_tree, rank_features
 from goct.exact import Exact
-from goct.lattice import Lattice
-from goct.metrics import LinearMetric, Metric
+from goct.metrics import IntegerObjective, LinearMetric, Metric
 from goct.mip.side import SideConstraints
 from goct.problem import Problem
 from goct.search.engine import solve_search, unsupported
@@ -400,7 +399,7 @@ def gains_of(problem: Problem, metric: Metric) -> NDArray[np.float64]:
     the same, as in balanced accuracy.
     """
     if isinstance(metric, LinearMetric):
-        return Lattice(metric.rewards(problem), Fraction(0)).gains.astype(np.float64)
+        return IntegerObjective(metric.rewards(problem), Fraction(0)).gains.astype(np.float64)
     totals = np.maximum(problem.counts.sum(axis=0), 1)
     return np.asarray(problem.counts / (problem.n_classes * totals), dtype=np.float64)
 

@@ -1,7 +1,7 @@
 """Nonlinear metrics in linear rows: the question, and the cuts that keep its answer exact.
 
 A metric is a sum of quotients N / D of polynomials in TP and TN, or of roots of
-them (:mod:`goct.mip.quotients`). Each gets a variable q with ``q · D <= N``,
+them (:mod:`goct.metrics.quotient`). Each gets a variable q with ``q · D <= N``,
 stated by exact products (:mod:`goct.mip.products`), and a root a variable
 ``t <= √q``, whose tangents are rows. The objective is ``Σ weight · q - λ ·
 splits``, in the metric itself.
@@ -20,8 +20,7 @@ from math import isqrt, sqrt
 import numpy as np
 
 from goct.exact import Exact
-from goct.lattice import Lattice
-from goct.metrics import Metric
+from goct.metrics import IntegerObjective, Metric, Quotient, QuotientSum
 from goct.metrics.polynomial import Polynomial
 from goct.mip.backends.base import FEASIBILITY_TOLERANCE, Ability, Backend, MipResult
 from goct.mip.envelope import BoxPlanes, Envelope, Values
@@ -31,7 +30,6 @@ from goct.mip.model import Heuristic, Point, Rows, Separator, Term
 from goct.mip.paper import PaperExpansion
 from goct.mip.products import Bilinear, Integer, Linear, Products, needed_bits
 from goct.mip.question import Question, instances_of
-from goct.mip.quotients import Quotient, parts_of
 from goct.mip.side import SideConstraints
 from goct.mip.tree_model import TreeModel
 from goct.problem import Problem
@@ -91,6 +89,25 @@ class Stated:
         return np.where(exists, tp, -1.0), tn
 
 
+def quotients_of(
+    metric: Metric, n_pos: int, n_neg: int, unit: Fraction = Fraction(1)
+) -> QuotientSum:
+    """Return :meth:`goct.metrics.Metric.quotients`, or raise an error that names this engine."""
+    try:
+        return metric.quotients(n_pos, n_neg, unit)
+    except ValueError as error:
+        raise ValueError(f"the MIP engine cannot maximise {metric.name!r}: {error}") from None
+
+
+def refusal(metric: Metric) -> str | None:
+    """Say why no model can state a metric; None if one can."""
+    try:
+        quotients_of(metric, 1, 1)
+    except ValueError as error:
+        return str(error)
+    return None
+
+
 class NonlinearQuestion(Question):
     """The question for a metric that is a sum of quotients and roots.
 
@@ -138,7 +155,7 @@ class NonlinearQuestion(Question):
                 f"the weights are too fine for a model of {metric.name!r}: they are "
                 f"{self.n_pos + self.n_neg} units together, and solvers tell apart {_LARGEST_COUNT}"
             )
-        self.parts = parts_of(metric, self.n_pos, self.n_neg, problem.weight_unit)
+        self.parts = quotients_of(metric, self.n_pos, self.n_neg, problem.weight_unit)
         self.is_alone = (
             len(self.parts.quotients) == 1 and not self.parts.linear and not split_penalty
         )
@@ -162,7 +179,9 @@ class NonlinearQuestion(Question):
             elif quotient.is_root:
                 self._quotients = [(Fraction(1), quotient)]
         self._lattice = (
-            Lattice(self.parts.linear.rewards(problem), Fraction(0)) if self.parts.linear else None
+            IntegerObjective(self.parts.linear.rewards(problem), Fraction(0))
+            if self.parts.linear
+            else None
         )
         self.scale = float(
             sum((w * _size(q) for w, q in self._quotients), Fraction(0))
@@ -315,7 +334,7 @@ class NonlinearQuestion(Question):
             # One class only is not predicted; the next pair is worth at least as much.
             tp = np.where((tp == 0) & (tn == self.n_neg), 1.0, tp)
             tn = np.where((tn == 0) & (tp == self.n_pos), 1.0, tn)
-            most = original.most(tp, tn)
+            most = original.upper_bounds(tp, tn)
             return most / size if size is not None else np.sqrt(np.maximum(most, 0.0))
 
         column = Linear.of(np.array([stated.q if stated.t is None else stated.t]), np.ones(1))
@@ -665,13 +684,11 @@ def _odds(quotient: Quotient, middle: Fraction) -> Quotient:
 
 def _in_basis(quotient: Quotient, tp: Polynomial, tn: Polynomial) -> Quotient:
     sign = quotient.sign
-    return Quotient(
-        quotient.numerator.substitute(tp, tn),
-        quotient.denominator.substitute(tp, tn),
-        quotient.lower,
-        quotient.upper,
-        quotient.is_root,
-        None if sign is None else sign.substitute(tp, tn),
+    return replace(
+        quotient,
+        numerator=quotient.numerator.substitute(tp, tn),
+        denominator=quotient.denominator.substitute(tp, tn),
+        sign=None if sign is None else sign.substitute(tp, tn),
     )
 
 

@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from goct.exact import Exact
-from goct.lattice import Lattice
-from goct.metrics import LinearMetric, Metric
+from goct.metrics import IntegerObjective, LinearMetric, Metric
 from goct.mip.backends.base import (
     Ability,
     Backend,
@@ -210,7 +209,7 @@ class LinearQuestion(Question):
         side: SideConstraints,
     ) -> None:
         super().__init__(problem, metric, split_penalty, start, side)
-        self.lattice = Lattice(metric.rewards(problem), split_penalty)
+        self.lattice = IntegerObjective(metric.rewards(problem), split_penalty)
         # Integers where floats are exact; solvers do not accept objectives that are much larger.
         self.scale = max(1.0, self.lattice.most / _LARGEST_OBJECTIVE)
 
@@ -283,7 +282,7 @@ def _copies(problem: Problem) -> NDArray[np.int64] | None:
     return np.where(problem.counts > 0, problem.counts, problem.counts.sum(axis=1)[:, None])
 
 
-def proven_bound(lattice: Lattice, solver_bound: float) -> Exact:
+def proven_bound(lattice: IntegerObjective, solver_bound: float) -> Exact:
     """Return a bound on the objective from the solver's bound in units of the lattice."""
     best = lattice.most
     if np.isfinite(solver_bound):

@@ -20,8 +20,7 @@ from goct.constraints import (
     MinLeafWeight,
     RequireFeatures,
 )
-from goct.metrics import FractionalMetric, LinearMetric
-from goct.metrics.metric import Affine
+from goct.metrics import LinearMetric
 from goct.mip.model import Point, Rows, Separator, Term
 from goct.mip.tree_model import TreeModel
 from goct.problem import Problem
@@ -218,45 +217,38 @@ def _requirements(constraint: MetricConstraint, problem: Problem) -> list[Requir
         rewards = metric.rewards(problem)
         least = sign * (threshold - rewards.offset) / rewards.scale
         return [Requirement.of(name, sign * rewards.matrix.astype(object), least)]
-    if not isinstance(metric, FractionalMetric):
+    negatives, positives = _class_sizes(problem)
+    line = metric.level_line(threshold, positives, negatives, problem.weight_unit)
+    if line is None:
         raise ValueError(
             f"the MIP engine cannot handle the constraint {name!r}: it bounds metrics that are "
             f"linear or fractional, and {metric.name!r} is {metric.shape.value}"
         )
-    # N / D >= t is N - t D >= 0, D > 0 or, since the metric is 0 where D is, t <= 0.
-    top, bottom = metric.fraction(problem.n_pos, problem.n_neg)
-    corners = [(tp, tn) for tp in (0, problem.n_pos) for tn in (0, problem.n_neg)]
-    zeros = [corner for corner in corners if bottom(*corner) == 0]
-    found: list[Requirement] = []
-    if zeros and sign * threshold > 0:
-        found.append(_affine_requirement(name, bottom, problem, strict=True))
-    elif any(sign * top(*corner) < 0 for corner in zeros):
-        raise ValueError(
-            f"the MIP engine cannot handle the constraint {name!r}: where the denominator of "
-            f"{metric.name!r} is zero, its numerator is not"
-        )
-    difference = Affine(
-        sign * (top.constant - threshold * bottom.constant),
-        sign * (top.tp - threshold * bottom.tp),
-        sign * (top.tn - threshold * bottom.tn),
-    )
-    found.append(_affine_requirement(name, difference, problem, strict=False))
+    if sign > 0:
+        found = [_error_requirement(name, line.a, line.b, line.most, problem)]
+    else:
+        found = [_error_requirement(name, -line.a, -line.b, -line.cutoff, problem)]
+    if line.pole is not None and sign * threshold > 0:  # the metric is 0 at its pole
+        pole = line.pole
+        found.append(_error_requirement(name, pole.a, pole.b, pole.cutoff - 1, problem))
     return found
 
 
-def _affine_requirement(
-    name: str, function: Affine, problem: Problem, *, strict: bool
-) -> Requirement:
-    """Write ``function(TP, TN) >= 0``, or ``> 0``, as a condition on the predictions."""
+def _class_sizes(problem: Problem) -> tuple[int, int]:
+    """Return the counts of the negative and of the positive class."""
     assert problem.positive is not None
-    unit = problem.weight_unit
-    tp, tn, constant = Fraction(function.tp), Fraction(function.tn), Fraction(function.constant)
-    scale = lcm((tp * unit).denominator, (tn * unit).denominator, constant.denominator)
-    matrix = np.zeros(problem.counts.shape, dtype=object)
-    for k in range(problem.n_classes):
-        slope = (tp if k == problem.positive else tn) * unit * scale
-        matrix[:, k] = problem.counts[:, k].astype(object) * int(slope)
-    return Requirement.of(name, matrix, Fraction(int(strict)) - constant * scale)
+    sizes = problem.counts.sum(axis=0)
+    positives = int(sizes[problem.positive])
+    return int(sizes.sum()) - positives, positives
+
+
+def _error_requirement(name: str, a: int, b: int, most: int, problem: Problem) -> Requirement:
+    """Write ``a · FN + b · FP <= most`` as a condition on the predictions."""
+    # a TP + b TN >= a n+ + b n- - most
+    is_positive = np.arange(problem.n_classes) == problem.positive
+    matrix = problem.counts.astype(object) * np.where(is_positive, a, b).astype(object)
+    negatives, positives = _class_sizes(problem)
+    return Requirement.of(name, matrix, Fraction(a * positives + b * negatives - most))
 
 
 def _choose_columns(

@@ -8,14 +8,11 @@ value, and there are finitely many; two or three are typical.
 
 from __future__ import annotations
 
-from fractions import Fraction
-from math import ceil, gcd, lcm
-
 import numpy as np
 from numpy.typing import NDArray
 
 from goct.exact import Exact
-from goct.metrics import FractionalMetric
+from goct.metrics import FractionalMetric, LevelLine
 from goct.search.plane import Lift, Plane
 from goct.search.staircase import Steps
 from goct.task import SizeLimit
@@ -37,9 +34,7 @@ class FractionalMaximiser:
     def __init__(self, plane: Plane, steps: Steps, metric: FractionalMetric) -> None:
         self.plane = plane
         self.steps = steps
-        self._unit = plane.problem.weight_unit
-        sizes = self._unit * plane.n_pos, self._unit * plane.n_neg
-        self._numerator, self._denominator = metric.fraction(*sizes)
+        self.metric = metric
         self._floor = np.zeros(len(steps.low), dtype=np.int64)
 
     def maximise(self, above: Exact, size: SizeLimit, lift: Lift) -> Exact | None:
@@ -60,10 +55,10 @@ class FractionalMaximiser:
             The largest value; None if it is proven that none is of interest.
         """
         plane, run, steps = self.plane, self.plane.run, self.steps
-        value, found, floor = above.as_fraction(), None, self._floor
+        value, found, floor = above, None, self._floor
         while found is None or found != plane.top:
-            alpha, beta, perfect = self._line(value)
-            cutoff = ceil(perfect)  # costs are integers: below `perfect` is below this
+            line = self._line(value)
+            alpha, beta, cutoff = line.a, line.b, line.cutoff
             if cutoff <= 0 and alpha >= 0 and beta >= 0:
                 break
             result = run.ask(
@@ -79,8 +74,7 @@ class FractionalMaximiser:
                 break
             x, y = plane.of(run.offer(result.tree))
             floor = steps.raised(floor, alpha, beta, alpha * x + beta * y)
-            found = plane.value(x, y)
-            value = found.as_fraction()
+            value = found = plane.value(x, y)
         if size == run.size:
             self._floor = floor
         return found
@@ -93,27 +87,16 @@ class FractionalMaximiser:
         whose quotient is 0 / 0 have it, too.
         """
         plane, run = self.plane, self.plane.run
-        alpha, beta, perfect = self._line(value.as_fraction())
-        tree = run.ask_fewest(plane.costs(alpha, beta), size, cost=int(perfect))
+        line = self._line(value)
+        tree = run.ask_fewest(plane.costs(line.a, line.b), size, cost=line.most)
         if tree is None:
             return False
         return True if plane.value(*plane.of(run.offer(tree))) == value else None
 
-    def _line(self, value: Fraction) -> tuple[int, int, Fraction]:
-        """Return alpha, beta and c: a tree is better exactly if alpha FN + beta FP < c."""
-        numerator, denominator, unit = self._numerator, self._denominator, self._unit
-        # N - v D = perfect - alpha * FN - beta * FP
-        alpha = unit * (numerator.tp - value * denominator.tp)
-        beta = unit * (numerator.tn - value * denominator.tn)
-        perfect = (
-            numerator.constant
-            - value * denominator.constant
-            + alpha * self.plane.n_pos
-            + beta * self.plane.n_neg
-        )
-        scale = Fraction(lcm(alpha.denominator, beta.denominator))
-        scale /= gcd(int(alpha * scale), int(beta * scale)) or 1
-        return int(alpha * scale), int(beta * scale), Fraction(perfect * scale)
+    def _line(self, value: Exact) -> LevelLine:
+        plane = self.plane
+        unit = plane.problem.weight_unit
+        return self.metric.level_line(value.as_fraction(), plane.n_pos, plane.n_neg, unit)
 
     def _bound(self, floor: NDArray[np.int64]) -> Exact:
         possible = floor <= self.plane.n_neg

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from goct.exact import Exact
-from goct.lattice import Lattice
-from goct.metrics import LinearMetric
+from goct.metrics import IntegerObjective, LinearMetric
 from goct.search.run import LARGEST_COST, Run, TooFineError
 from goct.task import SizeLimit
 
@@ -23,7 +22,7 @@ class LinearMaximiser:
 
     def __init__(self, run: Run, metric: LinearMetric) -> None:
         self.run = run
-        self._lattice = lattice = Lattice(metric.rewards(run.problem), run.split_penalty)
+        self._lattice = lattice = IntegerObjective(metric.rewards(run.problem), run.split_penalty)
         losses = (lattice.gains.max(axis=1, keepdims=True) - lattice.gains) * lattice.factor
         # A split that costs more than there is to gain is as good as forbidden.
         self._split_cost = min(lattice.split_cost, lattice.most + 1)

@@ -11,21 +11,18 @@ from collections import deque
 from collections.abc import Callable
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from goct.constraints import MetricConstraint
-from goct.exact import Exact, common_integers
-from goct.metrics import Combination, FractionalMetric, LinearMetric, Metric
+from goct.exact import Exact
+from goct.metrics import LevelLine, Metric
 from goct.search.plane import Goal, Points
 
 MOST_STEPS = 1 << 14
 """With more false negatives than this, several of them share a step."""
-
-_Form: TypeAlias = tuple[Fraction, Fraction, Fraction]
-"""Constant and coefficients of x and y of a linear function."""
 
 _MARGIN = 1e-10
 """Floats that are closer than this, relative to the metric's size, are compared exactly."""
@@ -122,37 +119,28 @@ class Steps:
     def _largest(self, metric: Metric, goal: Goal) -> NDArray[np.int64]:
         """Return the largest y with a value of interest at the low end of each step, or -1."""
         assert goal.above is not None
-        if goal.above.is_rational:
-            plane = _as_quotient(metric, self.points)
-            if plane is not None:
-                y = self._below_line(*plane, goal.above.as_fraction(), goal.attain)
-                if y is not None:
-                    return y
+        points = self.points
+        if goal.above.is_rational and points.n_pos and points.n_neg:
+            value, unit = goal.above.as_fraction(), points.problem.weight_unit
+            line = metric.level_line(value, points.n_pos, points.n_neg, unit)
+            # At a pole the metric is 0, so that more than the line is above a negative value.
+            if line is not None and line.b >= 0 and (value >= 0 or line.pole is None):
+                return self._below_line(line, goal.attain, is_positive=value > 0)
         return self._by_bisection(metric, goal)
 
-    def _below_line(
-        self, numerator: _Form, denominator: _Form, value: Fraction, attain: bool
-    ) -> NDArray[np.int64] | None:
-        """Return the same for a quotient of linear functions; None if this is no case for it."""
-        # N - v D = rest - alpha x - beta y
-        form = [
-            sign * (n - value * d)
-            for sign, n, d in zip((1, -1, -1), numerator, denominator, strict=True)
-        ]
-        _, (rest, alpha, beta) = common_integers(form)
-        if beta < 0 or (value < 0 and any(denominator[1:])):
-            return None
+    def _below_line(self, line: LevelLine, attain: bool, *, is_positive: bool) -> NDArray[np.int64]:
+        """Return the same for a metric whose level set is a line."""
         p, n = self.points.n_pos, self.points.n_neg
-        fits = max(abs(rest), abs(alpha) * p, beta * n) < 2**60
+        most = line.most if attain else line.cutoff - 1
+        fits = max(abs(most), abs(line.a) * p, line.b * n) < 2**60
         x: NDArray[Any] = self.low if fits else self.low.astype(object)
-        room = rest - alpha * x - (0 if attain else 1)
-        largest: NDArray[Any] = room // beta if beta else np.where(room >= 0, n, -1)
+        room = most - line.a * x
+        largest: NDArray[Any] = room // line.b if line.b else np.where(room >= 0, n, -1)
         y: NDArray[np.int64] = np.clip(largest, -1, n).astype(np.int64)
-        if attain and value > 0:
-            # Where the denominator is 0 the value is 0, which the inequality does not see.
-            _, (d0, dx, dy) = common_integers(denominator)
+        pole = line.pole
+        if attain and is_positive and pole is not None:
             x = self.low.astype(object)
-            while (zero := (y >= 0) & (d0 + dx * x + dy * y.astype(object) == 0)).any():
+            while (zero := (y >= 0) & (pole.a * x + pole.b * y.astype(object) == pole.level)).any():
                 y[zero] -= 1
         return y
 
@@ -188,39 +176,12 @@ class Steps:
     def _margin(self, metric: Metric) -> float:
         """Return how close floats may be to be compared exactly."""
         if metric not in self._margins:
-            self._margins[metric] = _MARGIN * self._largest_part(metric)
+            problem = self.points.problem
+            self._margins[metric] = _MARGIN * metric.magnitude(problem.n_pos, problem.n_neg)
         return self._margins[metric]
-
-    def _largest_part(self, metric: Metric) -> float:
-        """Return the largest absolute value of a metric, or the sum of those of its parts."""
-        if isinstance(metric, Combination):
-            return sum(abs(float(w)) * self._largest_part(part) for w, part in metric.terms)
-        best = self.points.confusion(0, 0)
-        worst = self.points.confusion(self.points.n_pos, self.points.n_neg)
-        return max(abs(float(metric.value(c))) for c in (best, worst))
 
     def _holds(self, metric: Metric, goal: Goal, step: int, y: int) -> bool:
         return goal.admits(metric.value(self.points.confusion(int(self.low[step]), y)))
-
-
-def _as_quotient(metric: Metric, points: Points) -> tuple[_Form, _Form] | None:
-    """Return numerator and denominator as functions of counts (x, y), if they are linear."""
-    unit, p, n = points.problem.weight_unit, points.n_pos, points.n_neg
-    if not p or not n:
-        return None
-    if isinstance(metric, LinearMetric):
-        corner, right, up = (
-            metric.value(points.confusion(x, y)).as_fraction() for x, y in ((0, 0), (p, 0), (0, n))
-        )
-        zero, one = Fraction(0), Fraction(1)
-        return (corner, (right - corner) / p, (up - corner) / n), (one, zero, zero)
-    if isinstance(metric, FractionalMetric):
-        parts = metric.fraction(unit * p, unit * n)
-        numerator, denominator = (
-            (f(unit * p, unit * n), -Fraction(f.tp) * unit, -Fraction(f.tn) * unit) for f in parts
-        )
-        return numerator, denominator
-    return None
 
 
 class _Settler:

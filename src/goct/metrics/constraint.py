@@ -1,0 +1,94 @@
+"""Conditions on trees, and the one that bounds a metric."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from goct.metrics.metric import Metric
+    from goct.problem import Problem
+    from goct.tree import Tree
+
+
+class Constraint(ABC):
+    """A condition on trees."""
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """The condition as it is written, such as recall >= 0.9."""
+
+    @abstractmethod
+    def is_met(self, tree: Tree, problem: Problem) -> bool:
+        """Say, exactly, whether a tree meets the condition on a problem."""
+
+    def describe(self, tree: Tree, problem: Problem) -> str:
+        """Say in a line how a tree meets the condition."""
+        return self.name
+
+    @abstractmethod
+    def check(self, problem: Problem) -> None:
+        """Raise a `ValueError` if the condition makes no sense for the problem."""
+
+    def __repr__(self) -> str:
+        return f"<constraint {self.name}>"
+
+
+@dataclass(frozen=True, repr=False)
+class MetricConstraint(Constraint):
+    """A bound on a metric, as made by ``Recall() >= 0.9`` or ``FalsePositives() <= 10``.
+
+    Attributes
+    ----------
+    metric
+        The metric.
+    sense
+        ">=" or "<=".
+    threshold
+        The bound, which the metric may attain.
+    """
+
+    metric: Metric
+    sense: str
+    threshold: Fraction
+
+    def __post_init__(self) -> None:
+        if self.sense not in (">=", "<="):
+            raise ValueError(f"sense must be '>=' or '<=', got {self.sense!r}")
+        if abs(self.threshold) > 10**100:
+            raise ValueError(f"the bound on {self.metric.name!r} is too large to make sense")
+
+    @property
+    def name(self) -> str:
+        """The condition as it is written."""
+        return f"{self.metric.name} {self.sense} {float(self.threshold):g}"
+
+    @property
+    def is_monotone(self) -> bool:
+        """Whether a tree that meets the condition still does when its TP or TN rises."""
+        return self.metric.is_monotone if self.sense == ">=" else self.metric.is_antitone
+
+    def is_met_by(self, value: Any) -> bool:
+        """Say whether a value of the metric meets the condition."""
+        return bool(value >= self.threshold if self.sense == ">=" else value <= self.threshold)
+
+    def is_met(self, tree: Tree, problem: Problem) -> bool:
+        """Say, exactly, whether a tree meets the condition on a problem."""
+        return self.is_met_by(self.metric.evaluate(tree, problem))
+
+    def describe(self, tree: Tree, problem: Problem) -> str:
+        """Say in a line how a tree meets the condition."""
+        return f"{self.name}  (it is {float(self.metric.evaluate(tree, problem)):.6g})"
+
+    def check(self, problem: Problem) -> None:
+        """Raise a `ValueError` if the metric is not defined for the problem."""
+        self.metric.check(problem)
+
+    def __bool__(self) -> bool:
+        # Python reads 0.2 <= metric <= 0.5 as two comparisons and asks for the truth of the first.
+        raise TypeError(
+            f"the constraint {self.name!r} has no truth value; give two bounds as two constraints"
+        )
