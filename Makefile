@@ -8,7 +8,8 @@ BIN := $(VENV)/bin
 # -qq: errors only
 PIP := $(BIN)/python -m pip --disable-pip-version-check -qq
 
-CORE := pyproject.toml CMakeLists.txt $(wildcard cpp/*)
+# The last: a module that became a package is found only after an installation.
+CORE := pyproject.toml CMakeLists.txt $(wildcard cpp/*) $(wildcard src/goct/*/__init__.py)
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test lint docs bench sanitize wheel clean

@@ -6,7 +6,7 @@ import numpy as np
 
 from goct.binarize.conditions import Above, After, Condition, IsTrue, Missing, OneOf
 from goct.metrics import get_metric
-from goct.model import Column, Model, Part, Proof, Quantity, Question, Rival, Source, node_counts
+from goct.model import ColumnInfo, Model, Part, Proof, Quantity, Question, Rival, Source
 from goct.problem import Problem
 from goct.tree import Leaf, Node, Split, Tree
 
@@ -26,11 +26,11 @@ CONDITIONS: tuple[Condition, ...] = (
     Above('in"come', -1e-7),
 )
 COLUMNS = {
-    "age": Column("number", has_missing=True),
-    "job": Column("category", has_missing=True, levels=('a "cook"', "driver's mate", "nurse")),
-    "joined": Column("date", has_missing=True),
-    "mem ber": Column("boolean", has_missing=True),
-    'in"come': Column("number"),
+    "age": ColumnInfo("number", has_missing=True),
+    "job": ColumnInfo("category", has_missing=True, levels=('a "cook"', "driver's mate", "nurse")),
+    "joined": ColumnInfo("date", has_missing=True),
+    "mem ber": ColumnInfo("boolean", has_missing=True),
+    'in"come': ColumnInfo("number"),
 }
 
 
@@ -88,7 +88,7 @@ def model_of(tree: Tree, rng: np.random.Generator | None = None, n_rows: int = 6
     labels = [tree.classes[i] for i in rng.integers(len(tree.classes), size=n_rows)]
     problem = model.problem(rows, labels)
     value = Quantity.of(get_metric("accuracy").evaluate(tree, problem))
-    part = Part(node_counts(tree, problem), value)
+    part = Part(tree.node_counts(problem), value)
     return with_parts(model, part)
 
 

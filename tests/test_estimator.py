@@ -194,7 +194,7 @@ def test_scores_on_other_data() -> None:
     problem = classifier.to_problem(X[part], y[part])
     assert classifier.tree_.confusion_matrix(problem)[0][0] == 50
     assert problem.n_samples == problem.total_weight == part.sum()
-    with pytest.raises(ValueError, match="label 7 at row 3, which did not occur"):
+    with pytest.raises(ValueError, match="label 7 at row 3, which is not one of the classes"):
         classifier.score(X[:5], [0, 0, 0, 7, 0])
 
 

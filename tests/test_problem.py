@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 
 import numpy as np
@@ -303,3 +304,30 @@ def test_restricted_problems_have_the_same_trees(seed) -> None:
     for j in features:
         tree = Tree(Split(j, Leaf(0), Leaf(1)), problem.classes, problem.feature_names)
         assert tree.confusion(small) == tree.confusion(problem)
+
+
+def test_classes_that_are_known_beforehand() -> None:
+    problem = Problem.from_arrays([[0], [1], [1]], ["b", "c", "b"], classes=["c", "a", "b"])
+    assert problem.classes == ("c", "a", "b")
+    assert problem.positive is None
+    assert problem.counts.tolist() == [[0, 0, 1], [1, 0, 1]]
+    one = Problem.from_arrays([[0], [1]], [1, 1], classes=(0, 1), costs=[[5, 0], [7, 0]])
+    assert (one.positive, one.n_pos, one.n_neg) == (1, 2, 0)
+    assert one.costs is not None
+    assert one.costs.tolist() == [[5, 0], [7, 0]]
+    assert Problem.from_arrays([[0]], [1], classes=(0, 1), pos_label=0).n_pos == 0
+    same = Problem.from_arrays([[0], [1]], np.array([1.0, 0.0]), classes=(0, 1))
+    assert [type(label) for label in same.classes] == [int, int]
+
+
+@pytest.mark.parametrize(
+    ("classes", "message"),
+    [
+        ([0, 1], "y has the label 2 at row 1, which is not one of the classes [0, 1]"),
+        ([0, 2, 2], "classes must be labels that differ"),
+        ("02", "classes must be labels that differ"),
+    ],
+)
+def test_classes_that_do_not_fit(classes: object, message: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(message)):
+        Problem.from_arrays([[0], [1]], [0, 2], classes=classes)

@@ -5,8 +5,8 @@ from fractions import Fraction
 import pytest
 
 from goct import Exact, Limit, Problem, Solution, Status, Tree
+from goct._text import confusion_table, format_exact
 from goct.metrics import MCC, Accuracy
-from goct.report.text import confusion_table, format_exact
 from goct.solution import Limits
 from goct.task import Task
 from goct.tree import Leaf, Split

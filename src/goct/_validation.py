@@ -162,3 +162,13 @@ def check_numbers(values: Any, name: str, n_rows: int, *, negative: bool) -> NDA
             f"{name} has the value {plain(array[where])!r} at row {where[0]}; it must be {rule}"
         )
     return array
+
+
+def check_weights(values: Any, n_rows: int) -> NDArray[Any]:
+    """Return the weights of the rows of X: none negative, and not all of them zero."""
+    weights = check_numbers(values, "sample_weight", n_rows, negative=False)
+    if weights.ndim != 1:
+        raise ValueError(f"sample_weight must be one-dimensional, got {weights.shape}")
+    if not weights.any():
+        raise ValueError("sample_weight is zero everywhere; some row must count")
+    return weights

@@ -204,7 +204,7 @@ class MinLeafWeight(Constraint):
         totals = problem.counts.sum(axis=1)
         return all(
             problem.weight(int(totals[rows].sum())) >= self.weight
-            for _, _, rows in tree._leaf_rows(problem)
+            for _, rows in tree.reached(problem)  # a split is as heavy as its leaves together
         )
 
     def check(self, problem: Problem) -> None:

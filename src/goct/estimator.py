@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import joblib
@@ -16,14 +15,13 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from goct._validation import check_choice, check_labels, check_numbers, is_missing, plain
+from goct._validation import check_choice, check_labels, is_missing, plain
 from goct.binarize import Binarizer
-from goct.binarize.table import read_table
+from goct.data.frame import read_table
 from goct.exact import Exact
 from goct.exceptions import InfeasibleError, NotProvenWarning, NoTreeError
 from goct.metrics import Metric, get_metric
 from goct.problem import Problem
-from goct.report.text import describe_status
 from goct.solution import Progress, Solution, Status
 from goct.solve import solve
 from goct.tree import Leaf, Split, Tree
@@ -193,8 +191,7 @@ class OptimalTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         # A metric of one class against the rest needs cuts that tell these two apart.
         is_one_vs_rest = metric.is_binary and len(classes) > 2
         target = y == self.pos_label if is_one_vs_rest else y
-        binarizer._fit_table(table, target, sample_weight)
-        matrix = binarizer._transform_table(table)
+        matrix = binarizer.fit(table, target, sample_weight).transform(table)
         problem = Problem.from_arrays(
             matrix,
             y,
@@ -221,7 +218,7 @@ class OptimalTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
         if solution.status is Status.FEASIBLE:
-            warnings.warn(describe_status(solution), NotProvenWarning, stacklevel=2)
+            warnings.warn(solution.describe_status(), NotProvenWarning, stacklevel=2)
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -254,10 +251,10 @@ class OptimalTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         """Return which nodes each row passes: a sparse 0/1 matrix, nodes in preorder."""
         leaves = self.apply(X)
         paths = np.zeros((len(self.leaf_weights_), len(self.leaf_weights_)), dtype=np.uint8)
-        for number, parent in enumerate(_parents(self.tree_)):
+        for number, parent in enumerate(self.tree_.parents):
             paths[number, number] = 1
             if parent is not None:
-                paths[number] |= paths[parent]
+                paths[number] |= paths[parent[0]]
         return csr_matrix(paths)[leaves]
 
     def score(
@@ -294,35 +291,16 @@ class OptimalTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         X, y, sample_weight, costs
             As in :meth:`fit`; every label must have occurred there.
         """
-        matrix = self._conditions(X)
-        n_rows = len(matrix)
-        y = column_or_1d(np.asarray(y))
-        labels = check_labels(y, n_rows)[0]
-        known = self.classes_.tolist()
-        if unknown := [label for label in labels if label not in known]:
-            row = int(np.argmax(y == unknown[0]))
-            raise ValueError(
-                f"y has the label {unknown[0]!r} at row {row}, which did not occur when the tree "
-                f"was made; its labels are {known}"
-            )
-        # One row of weight 0 for each class, so that the problem knows all of them.
-        weights = np.ones(n_rows, dtype=np.int64)
-        if sample_weight is not None:
-            weights = check_numbers(sample_weight, "sample_weight", n_rows, negative=False)
-        extra = len(known)
-        if costs is not None:
-            numbers = check_numbers(costs, "costs", n_rows, negative=True)
-            costs = np.concatenate([numbers, np.zeros((extra, *numbers.shape[1:]), numbers.dtype)])
         fitted = self.solution_.problem
-        problem = Problem.from_arrays(
-            np.concatenate([matrix, np.zeros((extra, matrix.shape[1]), dtype=np.uint8)]),
-            np.concatenate([y, self.classes_]),
+        return Problem.from_arrays(
+            self._conditions(X),
+            column_or_1d(np.asarray(y)),
+            classes=fitted.classes,
             pos_label=None if fitted.positive is None else fitted.classes[fitted.positive],
-            sample_weight=np.concatenate([weights, np.zeros(extra, dtype=weights.dtype)]),
+            sample_weight=sample_weight,
             costs=costs,
             feature_names=self.tree_.feature_names,
         )
-        return replace(problem, n_samples=n_rows)
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
@@ -333,19 +311,19 @@ class OptimalTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         describes the tree, not the metric.
         """
         check_is_fitted(self)
-        names = self.binarizer_._column_names()
-        place = {name: j for j, name in enumerate(names)}
+        place = {name: j for j, name in enumerate(self.binarizer_.column_names)}
         weights = self.leaf_weights_
         total = weights.sum(axis=1)
         impurity = total - (weights**2).sum(axis=1) / total.clip(np.finfo(float).tiny)
-        importances = np.zeros(len(names))
-        children = _children(self.tree_)
-        for number, node in enumerate(self.tree_.nodes()):
+        # What a split gains: its impurity, minus that of its children.
+        gains = impurity.copy()
+        for number, parent in enumerate(self.tree_.parents):
+            if parent is not None:
+                gains[parent[0]] -= impurity[number]
+        importances = np.zeros(len(place))
+        for node, gain in zip(self.tree_.nodes(), gains, strict=True):
             if isinstance(node, Split):
-                left, right = children[number]
-                column = self.binarizer_.conditions_[node.feature].column
-                gain = impurity[number] - impurity[left] - impurity[right]
-                importances[place[column]] += gain
+                importances[place[self.binarizer_.conditions_[node.feature].column]] += gain
         whole = importances.sum()
         return importances / whole if whole > 0 else importances
 
@@ -417,7 +395,7 @@ class OptimalTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
 
     def _conditions(self, X: Any) -> NDArray[np.uint8]:
         check_is_fitted(self)
-        return self.binarizer_._transform_table(read_table(X))
+        return self.binarizer_.transform(X)
 
 
 class _Printer:
@@ -434,7 +412,7 @@ class _Printer:
     def finish(self, solution: Solution) -> None:
         """Print the last line."""
         self._print(solution.stats.get("time", 0.0), solution.objective, solution.bound)
-        print(describe_status(solution), flush=True)
+        print(solution.describe_status(), flush=True)
 
     def _print(self, elapsed: float, objective: Exact | None, bound: Exact) -> None:
         best, gap = "none yet", ""
@@ -469,35 +447,13 @@ def _no_tree(solution: Solution) -> NoTreeError:
     )
 
 
-def _children(tree: Tree) -> dict[int, tuple[int, int]]:
-    """Return the children of each split, nodes numbered in preorder."""
-    nodes = list(tree.nodes())
-    size = [1] * len(nodes)
-    children = {}
-    for number in range(len(nodes) - 1, -1, -1):
-        if isinstance(nodes[number], Split):
-            left = number + 1
-            right = left + size[left]
-            children[number] = (left, right)
-            size[number] += size[left] + size[right]
-    return children
-
-
-def _parents(tree: Tree) -> list[int | None]:
-    """Return the parent of each node in preorder; None for the root."""
-    parents: list[int | None] = [None] * (tree.splits + tree.n_leaves)
-    for parent, pair in _children(tree).items():
-        for child in pair:
-            parents[child] = parent
-    return parents
-
-
 def _node_weights(
     tree: Tree, leaves: NDArray[np.intp], codes: NDArray[np.intp], weights: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Return the weight of each class at each node, nodes in preorder."""
-    totals = np.zeros((tree.splits + tree.n_leaves, len(tree.classes)))
+    totals = np.zeros((len(tree.parents), len(tree.classes)))
     np.add.at(totals, (leaves, codes), weights)
-    for parent, (left, right) in sorted(_children(tree).items(), reverse=True):
-        totals[parent] = totals[left] + totals[right]
+    for number, parent in reversed(list(enumerate(tree.parents))):
+        if parent is not None:
+            totals[parent[0]] += totals[number]
     return totals

@@ -16,6 +16,7 @@ from goct._validation import (
     check_binary_matrix,
     check_labels,
     check_numbers,
+    check_weights,
     names_of_columns,
     plain,
 )
@@ -41,7 +42,7 @@ class Problem:
         The weight of each class in each row of `X`, in multiples of
         `weight_unit`; shape (rows, classes).
     classes
-        The labels, in sorted order.
+        The labels, in sorted order unless another was given.
     positive
         The index in `classes` of the positive class. None if there are more
         than two classes and none was named, or if the only label is a
@@ -92,6 +93,7 @@ class Problem:
         X: ArrayLike,
         y: ArrayLike,
         *,
+        classes: Sequence[Any] | None = None,
         pos_label: Any = None,
         sample_weight: ArrayLike | None = None,
         costs: ArrayLike | None = None,
@@ -105,16 +107,20 @@ class Problem:
             Features, shape (samples, features): 0/1 numbers or booleans.
         y
             Labels of any type that can be sorted.
+        classes
+            All classes, in order, if they are known beforehand: each label must
+            be one of them, and some may not occur. By default the labels that
+            occur, in sorted order.
         pos_label
             The positive class of the metrics for two classes. By default the
-            last of two classes in sorted order: 1 of {0, 1}, True, "yes" of
+            last of two classes in order: 1 of {0, 1}, True, "yes" of
             {"no", "yes"}.
         sample_weight
             Non-negative weights of the samples; 1 if not given. Integers and
             fractions such as 0.1 or 1/3 are exact.
         costs
             The cost of predicting each class for each sample, shape (samples,
-            classes) with classes in sorted order; or, of shape (samples,), the
+            classes) with classes in order; or, of shape (samples,), the
             cost of predicting anything but the right class. Costs are
             multiplied by the weights. Needed by
             :class:`goct.metrics.InstanceCost`.
@@ -142,39 +148,22 @@ class Problem:
                 f"X has {n_samples} rows; at most {np.iinfo(np.int32).max} are allowed"
             )
         names = _check_names(feature_names, n_features)
-        classes, labels = check_labels(y, n_samples)
-        classes, labels, positive = _find_positive(classes, labels, pos_label)
-
+        found, labels = check_labels(y, n_samples)
+        if classes is not None:
+            found, labels = _check_classes(classes, found, labels)
+        found, labels, positive = _find_positive(found, labels, pos_label)
         weights: NDArray[np.int64] | None = None
         weight_unit, weights_exact = Fraction(1), True
         if sample_weight is not None:
-            numbers = check_numbers(sample_weight, "sample_weight", n_samples, negative=False)
-            if numbers.ndim != 1:
-                raise ValueError(f"sample_weight must be one-dimensional, got {numbers.shape}")
-            if not numbers.any():
-                raise ValueError("sample_weight is zero everywhere; some row must count")
+            numbers = check_weights(sample_weight, n_samples)
             weights, weight_unit, weights_exact = scale_to_integers(numbers, "sample_weight")
-        cost_matrix, cost_unit, costs_exact = _check_costs(costs, labels, len(classes))
-
-        first, group = _core.group_rows(matrix)
-        n_rows, n_classes = len(first), len(classes)
-        counts = _sum_by_group(group * np.int64(n_classes) + labels, n_rows * n_classes, weights)
-        counts = counts.reshape(n_rows, n_classes)
-        row_costs: NDArray[np.int64] | None = None
-        if cost_matrix is not None:
-            row_costs = _weighted_cost_sums(cost_matrix, weights, group, n_rows)
-            cost_unit *= weight_unit
-        rows = matrix[first]
-        if weights is not None:
-            counted = counts.any(axis=1)
-            rows, counts = rows[counted], counts[counted]
-            row_costs = None if row_costs is None else row_costs[counted]
-
+        cost_matrix, cost_unit, costs_exact = _check_costs(costs, labels, len(found))
+        rows, counts, row_costs = _merge(matrix, labels, len(found), weights, cost_matrix)
         kept, source, flipped = _reduce_columns(rows)
         return cls(
             X=np.ascontiguousarray(rows[:, kept]),
             counts=counts,
-            classes=classes,
+            classes=found,
             positive=positive,
             feature_names=names,
             kept=kept,
@@ -182,7 +171,7 @@ class Problem:
             flipped=flipped,
             costs=row_costs,
             weight_unit=weight_unit,
-            cost_unit=cost_unit,
+            cost_unit=cost_unit * (1 if costs is None else weight_unit),
             is_exact=weights_exact and costs_exact,
             n_samples=n_samples,
         )
@@ -343,6 +332,24 @@ def _check_names(names: Sequence[str] | None, n_features: int) -> tuple[str, ...
     return names
 
 
+def _check_classes(
+    classes: Sequence[Any], found: tuple[Any, ...], labels: NDArray[np.intp]
+) -> tuple[tuple[Any, ...], NDArray[np.intp]]:
+    """Return the given classes and, for each row, the index of its label among them."""
+    known = tuple(plain(label) for label in classes)
+    place = {label: k for k, label in enumerate(known)}
+    if isinstance(classes, str) or len(place) < len(known):
+        raise ValueError(f"classes must be labels that differ from each other, got {classes!r}")
+    for k, label in enumerate(found):
+        if label not in place:
+            row = int(np.argmax(labels == k))
+            raise ValueError(
+                f"y has the label {label!r} at row {row}, which is not one of the classes "
+                f"{list(known)}"
+            )
+    return known, np.array([place[label] for label in found], dtype=np.intp)[labels]
+
+
 def _find_positive(
     classes: tuple[Any, ...], labels: NDArray[np.intp], pos_label: Any
 ) -> tuple[tuple[Any, ...], NDArray[np.intp], int | None]:
@@ -377,6 +384,25 @@ def _check_costs(
             f"per class; got {numbers.shape}"
         )
     return scale_to_integers(numbers, "costs")
+
+
+def _merge(
+    matrix: NDArray[np.uint8],
+    labels: NDArray[np.intp],
+    n_classes: int,
+    weights: NDArray[np.int64] | None,
+    costs: NDArray[np.int64] | None,
+) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64] | None]:
+    """Return the distinct rows that have a weight, with their class counts and costs."""
+    first, group = _core.group_rows(matrix)
+    n_rows = len(first)
+    counts = _sum_by_group(group * np.int64(n_classes) + labels, n_rows * n_classes, weights)
+    counts = counts.reshape(n_rows, n_classes)
+    sums = None if costs is None else _weighted_cost_sums(costs, weights, group, n_rows)
+    if weights is None:
+        return matrix[first], counts, sums
+    counted = counts.any(axis=1)
+    return matrix[first][counted], counts[counted], None if sums is None else sums[counted]
 
 
 def _sum_by_group(

@@ -9,6 +9,7 @@ from fractions import Fraction
 from math import inf
 from typing import Any, TypeAlias
 
+from goct._text import confusion_table, format_exact, one_line
 from goct._validation import check_count
 from goct.constraints import Constraint
 from goct.exact import Exact, as_fraction
@@ -216,6 +217,54 @@ class Solution:
 
     def summary(self) -> str:
         """Return a readable account: the tree, its confusion matrix and what is proven."""
-        from goct.report.text import summarise
+        lines: list[str] = []
+        facts: list[tuple[str, str]] = []
+        if self.tree is not None and self.value is not None and self.objective is not None:
+            tree, problem = self.tree, self.problem
+            lines += [tree.to_text(problem), ""]
+            lines += [confusion_table(tree.confusion_matrix(problem), problem.classes), ""]
+            facts.append((self.metric.name, format_exact(self.value)))
+            if self.split_penalty:
+                splits = "1 split" if tree.splits == 1 else f"each of {tree.splits} splits"
+                note = f"  (minus {float(self.split_penalty):g} for {splits})"
+                facts.append(("objective", format_exact(self.objective) + note))
+            for constraint in self.constraints:
+                facts.append(("constraint", constraint.describe(tree, problem)))
+        if self.status is not Status.INFEASIBLE:
+            facts.append(("proven bound", format_exact(self.bound)))
+        facts.append(("status", self.describe_status()))
+        if (seconds := self.stats.get("time")) is not None:
+            facts.append(("time", f"{seconds:.2f} s"))
+        width = max(len(name) for name, _ in facts) + 2
+        lines += [f"{one_line(name):<{width}}{one_line(fact)}" for name, fact in facts]
+        return "\n".join(lines)
 
-        return summarise(self)
+    def describe_status(self) -> str:
+        """Say in words what is proven."""
+        trees = f"tree of depth {self.max_depth}"
+        if self.max_splits is not None:
+            trees += f" with at most {self.max_splits} splits"
+        over = "over these features" + (" that meets the constraints" if self.constraints else "")
+        match self.status:
+            case Status.OPTIMAL:
+                note = "" if self.problem.is_exact else " (weights or costs were rounded)"
+                return f"optimal: no {trees} {over} is better{note}"
+            case Status.FEASIBLE:
+                gap = float(self.gap or 0)
+                size = f"{gap:.6f}" if gap >= 1e-6 else f"{gap:.1e}"
+                why = _WHY_STOPPED[self.limit]
+                return f"not proven optimal ({why}): at most {size} from the best"
+            case Status.INFEASIBLE:
+                return f"infeasible: no {trees} over these features meets the constraints"
+            case Status.NO_SOLUTION:
+                return "no tree found"
+
+
+_WHY_STOPPED = {
+    Limit.NONE: "the solver's precision ended",
+    Limit.TIME: "time limit",
+    Limit.NODES: "node limit",
+    Limit.MEMORY: "memory limit",
+    Limit.GAP: "close enough",
+    Limit.INTERRUPTED: "interrupted",
+}

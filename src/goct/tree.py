@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from goct._text import format_weight, one_line
 from goct._validation import check_binary_matrix, names_of_columns
 from goct.metrics.confusion import Confusion
-from goct.report.text import format_weight, one_line
 
 if TYPE_CHECKING:
-    from fractions import Fraction
-
     from goct.problem import Problem
 
 SCHEMA = "goct.tree/1"
@@ -40,6 +39,8 @@ class Split:
 
 
 Node: TypeAlias = Leaf | Split
+NodeCounts: TypeAlias = tuple[tuple[int | Fraction, ...], ...]
+"""For every node in preorder, the weight of each class that reaches it."""
 
 
 @dataclass(frozen=True)
@@ -81,11 +82,7 @@ class Tree:
     @cached_property
     def depth(self) -> int:
         """The number of splits on the longest path."""
-        depth, level = -1, [self.root]
-        while level:
-            depth += 1
-            level = [child for node in level for child in _children(node)]
-        return depth
+        return max(self.depths)
 
     @cached_property
     def splits(self) -> int:
@@ -102,13 +99,38 @@ class Tree:
         """The columns that the tree uses, in increasing order."""
         return tuple(sorted({n.feature for n in self.nodes() if isinstance(n, Split)}))
 
+    @cached_property
+    def _preorder(self) -> tuple[tuple[Node, tuple[int, bool] | None], ...]:
+        """The nodes in preorder, each with its parent as in `parents`."""
+        found: list[tuple[Node, tuple[int, bool] | None]] = []
+        stack: list[tuple[Node, tuple[int, bool] | None]] = [(self.root, None)]
+        while stack:
+            node, parent = stack.pop()
+            number = len(found)
+            found.append((node, parent))
+            if isinstance(node, Split):
+                stack += [(node.right, (number, True)), (node.left, (number, False))]
+        return tuple(found)
+
     def nodes(self) -> Iterator[Node]:
         """Iterate over the nodes in preorder: a node, its left part, its right part."""
-        stack = [self.root]
-        while stack:
-            node = stack.pop()
-            yield node
-            stack.extend(reversed(_children(node)))
+        return (node for node, _ in self._preorder)
+
+    @cached_property
+    def parents(self) -> tuple[tuple[int, bool] | None, ...]:
+        """The parent of every node in preorder, and whether it is its right child; None: the root.
+
+        A parent is named by its own place in preorder.
+        """
+        return tuple(parent for _, parent in self._preorder)
+
+    @cached_property
+    def depths(self) -> tuple[int, ...]:
+        """The number of splits above every node, in preorder."""
+        depths: list[int] = []
+        for parent in self.parents:
+            depths.append(0 if parent is None else depths[parent[0]] + 1)
+        return tuple(depths)
 
     def apply(self, X: ArrayLike) -> NDArray[np.intp]:
         """Return the leaf of each row of a 0/1 matrix, as its place in preorder."""
@@ -135,9 +157,26 @@ class Tree:
     def predict_rows(self, problem: Problem) -> NDArray[np.intp]:
         """Return the class index that is predicted for each distinct row of a problem."""
         predicted = np.empty(problem.n_rows, dtype=np.intp)
-        for _, leaf, rows in self._leaf_rows(problem):
-            predicted[rows] = leaf.label
+        for node, rows in self.reached(problem):
+            if isinstance(node, Leaf):
+                predicted[rows] = node.label
         return predicted
+
+    def reached(self, problem: Problem) -> Iterator[tuple[Node, NDArray[np.intp]]]:
+        """Iterate over the nodes in preorder, each with the distinct rows that reach it."""
+        self._check_fits(problem)
+        stack: list[tuple[Node, NDArray[np.intp]]] = [(self.root, np.arange(problem.n_rows))]
+        while stack:
+            node, rows = stack.pop()
+            yield node, rows
+            if isinstance(node, Split):
+                goes_right = problem.column(node.feature)[rows] == 1
+                stack += [(node.right, rows[goes_right]), (node.left, rows[~goes_right])]
+
+    def node_counts(self, problem: Problem) -> NodeCounts:
+        """Return, for every node in preorder, the weight of each class that reaches it."""
+        totals = (problem.counts[rows].sum(axis=0).tolist() for _, rows in self.reached(problem))
+        return tuple(tuple(map(problem.weight, counts)) for counts in totals)
 
     def confusion(self, problem: Problem) -> Confusion:
         """Return the confusion matrix of a problem with a positive class.
@@ -145,18 +184,14 @@ class Tree:
         With more than two classes, the positive class stands against the rest.
         """
         matrix = self.confusion_matrix(problem)
-        positive = problem.positive
-        if positive is None:
-            if problem.n_classes > 1:
-                raise ValueError(
-                    f"the problem has the classes {list(problem.classes)} and no positive one; "
-                    "name it with pos_label, or use confusion_matrix"
-                )
-            return Confusion(0, 0, 0, matrix[0][0])
-        tp = matrix[positive][positive]
-        fn = sum(matrix[positive]) - tp
-        fp = sum(row[positive] for row in matrix) - tp
-        return Confusion(tp, fp, fn, problem.total_weight - tp - fn - fp)
+        if problem.positive is not None:
+            return Confusion.of_matrix(matrix, problem.positive)
+        if problem.n_classes > 1:
+            raise ValueError(
+                f"the problem has the classes {list(problem.classes)} and no positive one; "
+                "name it with pos_label, or use confusion_matrix"
+            )
+        return Confusion(0, 0, 0, matrix[0][0])
 
     def confusion_matrix(self, problem: Problem) -> list[list[int | Fraction]]:
         """Return the weight of each pair of true class (outer) and predicted class (inner)."""
@@ -179,13 +214,10 @@ class Tree:
 
     def heap(self) -> dict[int, Node]:
         """Return the nodes under the numbers of the paper: root 1, children 2n and 2n + 1."""
-        heap: dict[int, Node] = {}
-        stack = [(1, self.root)]
-        while stack:
-            number, node = stack.pop()
-            heap[number] = node
-            stack += [(2 * number + i, child) for i, child in enumerate(_children(node))]
-        return heap
+        numbers: list[int] = []
+        for parent in self.parents:
+            numbers.append(1 if parent is None else 2 * numbers[parent[0]] + parent[1])
+        return dict(zip(numbers, self.nodes(), strict=True))
 
     @classmethod
     def from_heap(
@@ -249,7 +281,25 @@ class Tree:
             raise ValueError("classes must differ from each other")
         return cls(_nodes_from_list(nodes), tuple(classes), tuple(names))
 
-    def to_text(self, problem: Problem | None = None) -> str:
+    def over(self, features: Mapping[int, int], feature_names: Sequence[str]) -> Tree:
+        """Return the same tree over other columns.
+
+        Parameters
+        ----------
+        features
+            The new place of every column that the tree uses.
+        feature_names
+            A name for every new column.
+        """
+
+        def moved(node: Node) -> Node:
+            if isinstance(node, Leaf):
+                return node
+            return Split(features[node.feature], moved(node.left), moved(node.right))
+
+        return Tree(moved(self.root), self.classes, tuple(feature_names))
+
+    def to_text(self, problem: Problem | None = None, *, counts: NodeCounts | None = None) -> str:
         """Draw the tree with its conditions and labels, one line per node.
 
         Parameters
@@ -257,62 +307,42 @@ class Tree:
         problem
             If given, each leaf also shows how much of the problem's weight
             reaches it, and how much of that it classifies correctly.
+        counts
+            The same, from what :meth:`node_counts` returned.
         """
-        notes: dict[int, str] = {}
         if problem is not None:
-            for number, leaf, rows in self._leaf_rows(problem):
-                counts = problem.counts[rows].sum(axis=0).tolist()
-                right, total = problem.weight(counts[leaf.label]), problem.weight(sum(counts))
-                notes[number] = f"  ({format_weight(right)} of {format_weight(total)} right)"
+            counts = self.node_counts(problem)
         lines: list[str] = []
-        numbers = iter(range(self.splits + self.n_leaves))
-
-        def draw(node: Node, lead: str, below: str) -> None:
-            number = next(numbers)
-            if isinstance(node, Leaf):
-                lines.append(
-                    f"{lead}→ {one_line(str(self.classes[node.label]))}{notes.get(number, '')}"
-                )
-                return
-            lines.append(f"{lead}{one_line(self.feature_names[node.feature])}?")
-            draw(node.left, f"{below}├─ no  ", f"{below}│      ")
-            draw(node.right, f"{below}└─ yes ", f"{below}       ")
-
-        draw(self.root, "", "")
+        leads = [("", "")]  # of the nodes still to draw: before their line, before those below
+        for number, node in enumerate(self.nodes()):
+            lead, below = leads.pop()
+            if isinstance(node, Split):
+                lines.append(f"{lead}{one_line(self.feature_names[node.feature])}?")
+                leads.append((f"{below}└─ yes ", f"{below}       "))
+                leads.append((f"{below}├─ no  ", f"{below}│      "))
+                continue
+            note = ""
+            if counts is not None:
+                right, total = counts[number][node.label], sum(counts[number])
+                note = f"  ({format_weight(right)} of {format_weight(total)} right)"
+            lines.append(f"{lead}→ {one_line(str(self.classes[node.label]))}{note}")
         return "\n".join(lines)
 
     def __str__(self) -> str:
         return self.to_text()
 
-    def _leaf_rows(self, problem: Problem) -> Iterator[tuple[int, Leaf, NDArray[np.intp]]]:
-        """Iterate over the leaves, each with its place in preorder and the rows that reach it."""
-        self._check_fits(problem)
-        stack: list[tuple[Node, NDArray[np.intp]]] = [(self.root, np.arange(problem.n_rows))]
-        number = -1
-        while stack:
-            number += 1
-            node, rows = stack.pop()
-            if isinstance(node, Leaf):
-                yield number, node, rows
-            else:
-                goes_right = problem.column(node.feature)[rows] == 1
-                stack += [(node.right, rows[goes_right]), (node.left, rows[~goes_right])]
-
     @cached_property
     def _table(self) -> _Table:
-        nodes = list(self.nodes())
-        table = _Table(*(np.zeros(len(nodes), dtype=np.intp) for _ in range(4)))
-        sizes: dict[int, int] = {}
-        for i in range(len(nodes) - 1, -1, -1):
-            node = nodes[i]
+        table = _Table(*(np.zeros(len(self._preorder), dtype=np.intp) for _ in range(4)))
+        for i, (node, parent) in enumerate(self._preorder):
             if isinstance(node, Leaf):
                 table.left[i] = table.right[i] = i
                 table.label[i] = node.label
-                sizes[i] = 1
             else:
-                left, right = i + 1, i + 1 + sizes[i + 1]
-                table.feature[i], table.left[i], table.right[i] = node.feature, left, right
-                sizes[i] = 1 + sizes[left] + sizes[right]
+                table.feature[i] = node.feature
+            if parent is not None:
+                above, goes_right = parent
+                (table.right if goes_right else table.left)[above] = i
         return table
 
     def _check_fits(self, problem: Problem) -> None:
@@ -336,10 +366,6 @@ class _Table:
     left: NDArray[np.intp]
     right: NDArray[np.intp]
     label: NDArray[np.intp]
-
-
-def _children(node: Node) -> tuple[Node, ...]:
-    return () if isinstance(node, Leaf) else (node.left, node.right)
 
 
 def _crossed(node: Node, problem: Problem, rows: NDArray[np.intp]) -> Node:

@@ -17,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from goct.binarize import Above, After, Binarizer, IsTrue, Missing, OneOf
-from goct.binarize.table import read_table
+from goct.data import read_table
 from goct.exceptions import BinarizationWarning
 
 pd = pytest.importorskip("pandas")

@@ -18,11 +18,11 @@ import pytest
 
 import goct
 from goct.binarize.conditions import Above, After, IsTrue, Missing, OneOf
-from goct.binarize.table import read_table
+from goct.data import read_csv, read_table
+from goct.data.dialect import MISSING
 from goct.export import FORMATS, export_dot, export_python, export_rules, export_sql, export_text
 from goct.export.paths import Clause, in_words, paths
-from goct.model import Column, Model, Part, Proof, Quantity, Question, Source
-from goct.table import MISSING, read_csv
+from goct.model import ColumnInfo, Model, Part, Proof, Quantity, Question, Source
 from goct.tree import Leaf, Split, Tree
 from tests.models import COLUMNS, HOSTILE, model_of, random_model, random_rows, small_model
 
@@ -148,7 +148,7 @@ def test_text_is_taken_as_it_is_if_no_file_was_read() -> None:
 class _OneQuestion:
     """A model that asks one question of the column x, and its exported function."""
 
-    def __init__(self, condition: Any, column: Column) -> None:
+    def __init__(self, condition: Any, column: ColumnInfo) -> None:
         self.model = Model(
             tree=Tree(Split(0, Leaf(0), Leaf(1)), (False, True), (condition.name,)),
             conditions=(condition,),
@@ -171,11 +171,11 @@ class _OneQuestion:
 
 def test_python_takes_numbers_as_the_model_does() -> None:
     huge = 2**53
-    asked = _OneQuestion(Above("x", float(huge)), Column("number"))
+    asked = _OneQuestion(Above("x", float(huge)), ColumnInfo("number"))
     assert asked.agree(huge, huge + 1, huge + 2, Decimal(huge + 2), Fraction(2 * huge + 3, 2)) == [
         *(False, False, True, True, True)
     ]
-    asked = _OneQuestion(Above("x", 0.1), Column("number"))
+    asked = _OneQuestion(Above("x", 0.1), ColumnInfo("number"))
     assert asked.agree(0.1, np.float32(0.1), Decimal("0.1"), Decimal("0.10000000000000000001")) == [
         *(False, True, False, False)
     ]
@@ -186,7 +186,7 @@ def test_python_takes_numbers_as_the_model_does() -> None:
 
 
 def test_python_takes_dates_as_the_model_does() -> None:
-    asked = _OneQuestion(After("x", "2024-03-01T12:30:00"), Column("date"))
+    asked = _OneQuestion(After("x", "2024-03-01T12:30:00"), ColumnInfo("date"))
     zone = timezone(timedelta(hours=2))
     later = [
         datetime(2024, 3, 1, 12, 30, 1),
@@ -211,8 +211,10 @@ def test_python_takes_dates_as_the_model_does() -> None:
 
 def test_truth_values_and_missing_ones_in_python() -> None:
     values = [True, np.bool_(True), 1, 1.0, False, 0, None, pd.NA, float("nan")]
-    assert _OneQuestion(IsTrue("x"), Column("boolean")).agree(*values) == [True] * 4 + [False] * 5
-    asked = _OneQuestion(Missing("x"), Column("number"))
+    assert (
+        _OneQuestion(IsTrue("x"), ColumnInfo("boolean")).agree(*values) == [True] * 4 + [False] * 5
+    )
+    asked = _OneQuestion(Missing("x"), ColumnInfo("number"))
     assert asked.agree(None, pd.NA, pd.NaT, float("nan"), 0, 1.5) == [True] * 4 + [False] * 2
 
 
@@ -226,7 +228,7 @@ def test_truth_values_and_missing_ones_in_python() -> None:
 )
 def test_categories_that_are_numbers(levels: Any, same: list[Any], other: list[Any]) -> None:
     wanted = levels[-1] if isinstance(levels[0], bool) else levels[0]
-    asked = _OneQuestion(OneOf("x", (str(wanted),)), Column("category", levels=levels))
+    asked = _OneQuestion(OneOf("x", (str(wanted),)), ColumnInfo("category", levels=levels))
     assert asked.agree(*same, *other) == [True] * len(same) + [False] * len(other)
     database = sqlite3.connect(":memory:")
     for kind in ("INTEGER", "REAL", "TEXT") if levels == (1, 2) else ("NUMERIC",):
@@ -238,7 +240,7 @@ def test_categories_that_are_numbers(levels: Any, same: list[Any], other: list[A
 
 def test_rules_name_all_levels() -> None:
     levels = tuple(f"level {i}" for i in range(40))
-    model = _OneQuestion(OneOf("x", levels), Column("category", levels=levels)).model
+    model = _OneQuestion(OneOf("x", levels), ColumnInfo("category", levels=levels)).model
     first, second = export_rules(model).splitlines()
     for level in levels:
         assert f"{level}," in first or f"{level}}}" in first

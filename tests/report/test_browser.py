@@ -75,7 +75,7 @@ def test_clicking_shows_the_node(browser: Any, deep_model: Model, tmp_path: Path
     webdriver.ActionChains(browser).move_to_element(node).click().perform()
     assert shown(browser) == [f"node-{last}"]
     lit = browser.find_elements("css selector", ".line.on")
-    parents = deep_model.parents
+    parents = deep_model.tree.parents
     steps, at = 0, last
     while (parent := parents[at]) is not None:
         steps, at = steps + 1, parent[0]
@@ -95,7 +95,7 @@ def test_walking_with_the_arrow_keys(browser: Any, deep_model: Model, tmp_path: 
     keys.send_keys(Keys.ARROW_RIGHT).perform()
     assert shown(browser) == ["node-1"]
     keys.send_keys(Keys.ARROW_DOWN).perform()
-    right = deep_model.parents.index((0, True))
+    right = deep_model.tree.parents.index((0, True))
     assert shown(browser) == [f"node-{right}"]
     keys.send_keys(Keys.ARROW_LEFT).perform()
     assert shown(browser) == ["node-0"]

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from goct.model import Column, Model, Quantity
+from goct.model import ColumnInfo, Model, Quantity
 from goct.report.html import report_html, write_report
 from goct.tree import Leaf, Tree
 from tests.models import HOSTILE, model_of, random_model, small_model
@@ -126,5 +126,5 @@ def test_written_whole(tmp_path: Path) -> None:
 
 def test_columns_that_only_ask_for_missing_values() -> None:
     model = small_model()
-    columns = {**model.columns, "other": Column("unknown")}
+    columns = {**model.columns, "other": ColumnInfo("unknown")}
     Outline(report_html(replace(model, columns=columns)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,39 +12,22 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from goct._validation import check_choice, check_count, check_labels, check_numbers
+from goct._validation import check_choice, check_count, check_labels, check_weights
+from goct.binarize.chooser import Chooser, factorise
 from goct.binarize.conditions import (
     Above,
     After,
     Condition,
-    IsTrue,
-    Missing,
     OneOf,
     condition_from_dict,
 )
-from goct.binarize.entropy import label_change_gaps, mdlp_gaps
-from goct.binarize.table import KINDS, Column, Table, read_table
-from goct.binarize.thresholds import (
-    Gap,
-    middle,
-    moment_between,
-    quantile_gaps,
-    short_decimal,
-    write_moment,
-)
+from goct.data.frame import read_table
+from goct.data.table import KINDS, Column, Table
 from goct.exact import as_fraction
 from goct.exceptions import BinarizationWarning
 
 SCHEMA = "goct.binarizer/1"
 METHODS = ("auto", "mdlp", "quantiles", "midpoints", "none")
-_N_QUANTILES = 3
-_KIND_OF_CONDITION = {
-    Above: ("number",),
-    After: ("date",),
-    OneOf: ("category",),
-    IsTrue: ("boolean",),
-    Missing: ("number", "date", "category", "boolean"),
-}
 
 
 class Binarizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -161,7 +144,51 @@ class Binarizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             and a row of weight 0 as none; weights that are all below 1 are
             scaled to a mean of 1.
         """
-        self._fit_table(read_table(X), y, sample_weight)
+        table = read_table(X)
+        method = self._check_parameters(y)
+        labels = weights = None
+        if method in ("mdlp", "midpoints"):
+            labels = check_labels(y, table.n_rows)[1]
+        if sample_weight is not None:
+            weights = _check_weights(sample_weight, table.n_rows)
+        rows = slice(None) if weights is None else weights > 0
+        chooser = Chooser(
+            method=method,
+            n_thresholds=self.n_thresholds,
+            no_cut=self.no_cut,
+            min_frequency=self.min_frequency,
+            max_levels=self.max_levels,
+            given=self._check_thresholds(table),
+            labels=None if labels is None else labels[rows],
+            weights=None if weights is None else weights[rows],
+        )
+
+        def columns() -> Iterator[tuple[str, Column]]:
+            for j, name in enumerate(table.column_names):
+                column = table.column(j, "boolean" if method == "none" else None)
+                yield name, column.take(rows)
+
+        kinds: list[str] = []
+        conditions: list[Condition] = []
+        levels: dict[str, list[Any]] = {}
+        for name, column in columns():
+            kinds.append(column.kind)
+            if column.kind == "empty":
+                _warn(f"column {name!r} has no value at all, and gives no condition")
+                continue
+            if column.kind == "category":
+                texts = sorted({text for text in column.values if text is not None})
+                levels[name] = [column.typed.get(text, text) for text in texts]
+            conditions += chooser.conditions(name, column)
+        if not conditions and method == "mdlp":
+            conditions = [c for name, column in columns() for c in chooser.quantiles(name, column)]
+            if conditions:
+                _warn("MDLP finds no column worth cutting; the thresholds are at quantiles instead")
+        if not conditions:
+            _warn("X gives no condition: no column has two different values")
+        names = list(table.column_names)
+        self._set_fitted(conditions, names, kinds, has_names=table.names is not None)
+        self.levels_ = levels
         return self
 
     def transform(self, X: Any) -> NDArray[np.uint8]:
@@ -171,7 +198,25 @@ class Binarizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         further columns do not matter; those of an array by their places.
         """
         check_is_fitted(self)
-        return self._transform_table(read_table(X))
+        table = read_table(X)
+        places = self._match_columns(table)
+        by_column: dict[str, list[int]] = {}
+        for i, condition in enumerate(self.conditions_):
+            by_column.setdefault(condition.column, []).append(i)
+        matrix = np.zeros((table.n_rows, len(self.conditions_)), dtype=np.uint8)
+        for j, name in enumerate(self.column_names):
+            if name not in by_column:
+                continue
+            asked = [self.conditions_[i] for i in by_column[name]]
+            known = {text for c in asked if isinstance(c, OneOf) for text in c.levels}
+            column = table.column(places[j], self.kinds_[j], known)
+            values, codes = column.values, None
+            if column.kind == "category":
+                values, codes = factorise(values)
+            for i in by_column[name]:
+                holds = self.conditions_[i].holds(values)
+                matrix[:, i] = holds if codes is None else holds[codes]
+        return matrix
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Return the conditions in words, such as ``mean radius > 15.1``.
@@ -182,7 +227,7 @@ class Binarizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             Names for the columns, if the table had none.
         """
         check_is_fitted(self)
-        old = self._column_names()
+        old = self.column_names
         names = old if input_features is None else [str(name) for name in input_features]
         if len(names) != self.n_features_in_:
             raise ValueError(
@@ -198,7 +243,7 @@ class Binarizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def to_dict(self) -> dict[str, Any]:
         """Return the columns and conditions as plain data that JSON can hold."""
         check_is_fitted(self)
-        columns = zip(self._column_names(), self.kinds_, strict=True)
+        columns = zip(self.column_names, self.kinds_, strict=True)
         return {
             "schema": SCHEMA,
             "has_names": hasattr(self, "feature_names_in_"),
@@ -248,7 +293,9 @@ class Binarizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         tags.transformer_tags.preserves_dtype = []
         return tags
 
-    def _column_names(self) -> list[str]:
+    @property
+    def column_names(self) -> list[str]:
+        """The names of the columns: x0, x1, ... if they had none."""
         if hasattr(self, "feature_names_in_"):
             return list(self.feature_names_in_)
         return [f"x{j}" for j in range(self.n_features_in_)]
@@ -274,69 +321,6 @@ class Binarizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
 
-    def _fit_table(self, table: Table, y: Any, sample_weight: Any) -> None:
-        method = self._check_parameters(y)
-        labels = None
-        if method in ("mdlp", "midpoints"):
-            labels = check_labels(y, table.n_rows)[1]
-        weights = None
-        if sample_weight is not None:
-            weights = _check_weights(sample_weight, table.n_rows)
-        names = table.names or [f"x{j}" for j in range(table.n_columns)]
-        given = self._check_thresholds(names, has_names=table.names is not None)
-        rows = slice(None) if weights is None else weights > 0
-        chooser = _Chooser(
-            method=method,
-            n_thresholds=self.n_thresholds,
-            no_cut=self.no_cut,
-            min_frequency=self.min_frequency,
-            max_levels=self.max_levels,
-            labels=None if labels is None else labels[rows],
-            weights=None if weights is None else weights[rows],
-        )
-
-        kinds: list[str] = []
-        conditions: list[Condition] = []
-        levels: dict[str, list[Any]] = {}
-        spare: list[Condition] = []  # what quantiles give where MDLP gives nothing
-        for j, name in enumerate(names):
-            column = table.column(j, "boolean" if method == "none" else None)
-            kinds.append(column.kind)
-            if column.kind == "empty":
-                warnings.warn(
-                    f"column {name!r} has no value at all, and gives no condition",
-                    BinarizationWarning,
-                    stacklevel=3,
-                )
-                continue
-            column = Column(column.kind, column.values[rows], column.typed)
-            if column.kind == "category":
-                texts = sorted({text for text in column.values if text is not None})
-                levels[name] = [column.typed.get(text, text) for text in texts]
-            if name in given:
-                found = _given_conditions(name, column.kind, given[name])
-                found += chooser.missing(name, column)
-            else:
-                found = chooser.conditions(name, column)
-            conditions += found
-            if not conditions and method == "mdlp":
-                spare += chooser.quantiles(name, column)
-        if not conditions and spare:
-            warnings.warn(
-                "MDLP finds no column worth cutting; the thresholds are at quantiles instead",
-                BinarizationWarning,
-                stacklevel=3,
-            )
-            conditions = spare
-        elif not conditions:
-            warnings.warn(
-                "X gives no condition: no column has two different values",
-                BinarizationWarning,
-                stacklevel=3,
-            )
-        self._set_fitted(conditions, names, kinds, has_names=table.names is not None)
-        self.levels_ = levels
-
     def _check_parameters(self, y: Any) -> str:
         method = check_choice(self.method, "method", METHODS)
         if method == "auto":
@@ -355,7 +339,7 @@ class Binarizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             check_count(self.max_levels, "max_levels", minimum=2)
         return method
 
-    def _check_thresholds(self, names: list[str], *, has_names: bool) -> dict[str, list[Any]]:
+    def _check_thresholds(self, table: Table) -> dict[str, list[Any]]:
         if self.thresholds is None:
             return {}
         if not isinstance(self.thresholds, Mapping):
@@ -365,36 +349,16 @@ class Binarizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             )
         given = {}
         for key, values in self.thresholds.items():
-            name = f"x{key}" if isinstance(key, int) and not has_names else str(key)
-            if name not in names:
+            name = f"x{key}" if isinstance(key, int) and table.names is None else str(key)
+            if name not in table.column_names:
                 raise ValueError(
                     f"thresholds names the column {key!r}, which X does not have; its columns are "
-                    f"{_some(names)}"
+                    f"{_some(table.column_names)}"
                 )
             if isinstance(values, str) or not isinstance(values, Sequence | np.ndarray):
                 raise TypeError(f"thresholds of {key!r} must be a list, got {values!r}")
             given[name] = list(values)
         return given
-
-    def _transform_table(self, table: Table) -> NDArray[np.uint8]:
-        places = self._match_columns(table)
-        by_column: dict[str, list[int]] = {}
-        for i, condition in enumerate(self.conditions_):
-            by_column.setdefault(condition.column, []).append(i)
-        matrix = np.zeros((table.n_rows, len(self.conditions_)), dtype=np.uint8)
-        for j, name in enumerate(self._column_names()):
-            if name not in by_column:
-                continue
-            asked = [self.conditions_[i] for i in by_column[name]]
-            known = {text for c in asked if isinstance(c, OneOf) for text in c.levels}
-            column = table.column(places[j], self.kinds_[j], known)
-            values, codes = column.values, None
-            if column.kind == "category":
-                values, codes = _factorise(values)
-            for i in by_column[name]:
-                holds = self.conditions_[i].holds(values)
-                matrix[:, i] = holds if codes is None else holds[codes]
-        return matrix
 
     def _match_columns(self, table: Table) -> Sequence[int]:
         """Return the place of each column of the fit in another table."""
@@ -425,153 +389,12 @@ class Binarizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return range(self.n_features_in_)
 
 
-class _Chooser:
-    """Chooses the conditions of one column after the other."""
-
-    def __init__(
-        self,
-        *,
-        method: str,
-        n_thresholds: int | None,
-        no_cut: str,
-        min_frequency: float | None,
-        max_levels: int | None,
-        labels: NDArray[np.intp] | None,
-        weights: NDArray[np.float64] | None,
-    ) -> None:
-        self.method = method
-        self.n_thresholds = n_thresholds
-        self.no_cut = no_cut
-        self.min_frequency = min_frequency
-        self.max_levels = max_levels
-        self.labels = labels
-        self.weights = weights
-
-    def conditions(self, name: str, column: Column) -> list[Condition]:
-        """Return all conditions of a column."""
-        found: list[Condition] = []
-        if column.kind == "category":
-            found += self._levels(name, column)
-        elif column.kind == "boolean":
-            present = column.values[~np.isnan(column.values)]
-            if self.method == "none" or len(np.unique(present)) == 2:
-                found.append(IsTrue(name))
-        else:
-            found += _cut(name, column.kind, self._gaps(column), self.method)
-        return found + self.missing(name, column)
-
-    def quantiles(self, name: str, column: Column) -> list[Condition]:
-        """Return the conditions of a column of numbers or dates at quantiles."""
-        if column.kind not in ("number", "date"):
-            return []
-        gaps = self._quantile_gaps(*self._present(column)[::2])
-        return _cut(name, column.kind, gaps, "quantiles")
-
-    def missing(self, name: str, column: Column) -> list[Condition]:
-        """Return the condition that a value is missing, if one is, and another is not."""
-        missing = column.missing
-        return [Missing(name)] if missing.any() and not missing.all() else []
-
-    def _present(
-        self, column: Column
-    ) -> tuple[NDArray[np.float64], NDArray[np.intp] | None, NDArray[np.float64] | None]:
-        """Return the values that are not missing as numbers, with their labels and weights."""
-        present = ~column.missing
-        values = column.values[present]
-        numbers = values.astype(np.int64) if column.kind == "date" else values
-        labels = None if self.labels is None else self.labels[present]
-        weights = None if self.weights is None else self.weights[present]
-        return numbers.astype(np.float64), labels, weights
-
-    def _gaps(self, column: Column) -> list[Gap]:
-        values, labels, weights = self._present(column)
-        if self.method == "quantiles":
-            return self._quantile_gaps(values, weights)
-        assert labels is not None
-        if self.method == "midpoints":
-            return label_change_gaps(values, labels, weights, self.n_thresholds)
-        gaps = mdlp_gaps(values, labels, weights, self.n_thresholds)
-        if gaps:
-            return gaps
-        distinct = np.unique(values)
-        if len(distinct) == 2:  # nothing to choose: it is a condition already
-            return [(float(distinct[0]), float(distinct[1]))]
-        return self._quantile_gaps(values, weights) if self.no_cut == "quantiles" else []
-
-    def _quantile_gaps(
-        self, values: NDArray[np.float64], weights: NDArray[np.float64] | None
-    ) -> list[Gap]:
-        n_thresholds = _N_QUANTILES if self.n_thresholds is None else self.n_thresholds
-        return quantile_gaps(values, n_thresholds, weights)
-
-    def _levels(self, name: str, column: Column) -> list[Condition]:
-        levels, codes = _factorise(column.values)
-        sizes = np.bincount(codes, weights=self.weights, minlength=len(levels))
-        size_of = {level: float(size) for level, size in zip(levels, sizes, strict=True)}
-        total = sum(size_of.values())
-        size_of.pop(None, None)
-        if len(size_of) < 2:
-            return []
-        least = 0.0
-        if self.min_frequency is not None:
-            is_share = isinstance(self.min_frequency, float | np.floating)
-            least = self.min_frequency * (total if is_share else 1)
-        by_size = sorted(size_of, key=lambda level: (-size_of[level], level))
-        frequent = [level for level in by_size if size_of[level] >= least]
-        if self.max_levels is not None and len(by_size) > self.max_levels:
-            frequent = frequent[: self.max_levels - 1]
-        rare = sorted(set(by_size) - set(frequent))
-        found = [OneOf(name, (level,)) for level in sorted(frequent)]
-        if rare and frequent:
-            found.append(OneOf(name, tuple(rare)))
-        return list(found)
-
-
-def _cut(name: str, kind: str, gaps: list[Gap], method: str) -> list[Condition]:
-    if kind == "date":
-        return [After(name, moment_between(*gap)) for gap in gaps]
-    threshold = short_decimal if method == "quantiles" else middle
-    return [Above(name, threshold(*gap)) for gap in gaps]
-
-
-def _given_conditions(name: str, kind: str, thresholds: list[Any]) -> list[Condition]:
-    if kind == "number":
-        numbers = check_numbers(
-            thresholds, f"thresholds of {name!r}", len(thresholds), negative=True
-        )
-        return [Above(name, float(t)) for t in np.unique(numbers)]
-    if kind == "date":
-        try:
-            moments = {np.datetime64(t, "us") for t in thresholds}
-        except (TypeError, ValueError) as error:
-            raise ValueError(
-                f"thresholds of {name!r} must be dates or times, or texts in ISO 8601: {error}"
-            ) from error
-        return [After(name, write_moment(moment)) for moment in sorted(moments)]
-    raise ValueError(
-        f"thresholds are given for the column {name!r}, which is neither of numbers nor of dates "
-        f"but of the kind {kind!r}"
-    )
-
-
-def _factorise(values: NDArray[np.object_]) -> tuple[NDArray[np.object_], NDArray[np.intp]]:
-    """Return the distinct values, and for each value its place among them."""
-    place: dict[Any, int] = {}
-    codes = np.fromiter(
-        (place.setdefault(value, len(place)) for value in values), dtype=np.intp, count=len(values)
-    )
-    distinct = np.empty(len(place), dtype=object)
-    distinct[:] = list(place)
-    return distinct, codes
+def _warn(message: str) -> None:
+    warnings.warn(message, BinarizationWarning, stacklevel=3)
 
 
 def _check_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64]:
-    weights = check_numbers(sample_weight, "sample_weight", n_rows, negative=False)
-    if weights.ndim != 1:
-        raise ValueError(f"sample_weight must be one-dimensional, got {weights.shape}")
-    if not weights.any():
-        raise ValueError("sample_weight is zero everywhere; some row must count")
-    weights = weights.astype(np.float64)
+    weights = check_weights(sample_weight, n_rows).astype(np.float64)
     # They cannot be numbers of rows, which the criterion of MDLP needs.
     return weights / weights[weights > 0].mean() if weights.max() < 1 else weights
 
@@ -595,12 +418,13 @@ def _some(names: Sequence[str]) -> str:
 def _read_columns(data: Any) -> tuple[list[str], list[str]]:
     if not isinstance(data, list) or not data:
         raise ValueError("columns must be a list with at least one column")
+    kinds = (*KINDS, "empty")
     for column in data:
         if not isinstance(column, Mapping) or set(column) != {"name", "kind"}:
             raise ValueError(f"a column must have a name and a kind, got {column!r}")
-        if not isinstance(column["name"], str) or column["kind"] not in KINDS:
+        if not isinstance(column["name"], str) or column["kind"] not in kinds:
             raise ValueError(
-                f"a column must have a text as its name and one of the kinds {', '.join(KINDS)}; "
+                f"a column must have a text as its name and one of the kinds {', '.join(kinds)}; "
                 f"got {dict(column)!r}"
             )
     names = [column["name"] for column in data]
@@ -618,7 +442,7 @@ def _read_conditions(data: Any, names: list[str], kinds: list[str]) -> list[Cond
         if condition.column not in place:
             raise ValueError(f"the condition {condition.name!r} is on a column that is not there")
         kind = kinds[place[condition.column]]
-        if kind not in _KIND_OF_CONDITION[type(condition)]:
+        if condition.column_kind not in (None, kind) or kind == "empty":
             raise ValueError(
                 f"the condition {condition.name!r} does not go with a column of the kind {kind!r}"
             )

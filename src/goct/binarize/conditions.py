@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+_MOMENT = re.compile(r"\d{4}-\d\d-\d\d(T\d\d(:\d\d(:\d\d(\.\d{1,9})?)?)?)?", re.ASCII)
 _SHOWN_LEVELS = 8  # in the name of a condition on many of them
 
 
@@ -28,6 +29,7 @@ class Condition(ABC):
     """
 
     kind: ClassVar[str]
+    column_kind: ClassVar[str | None] = None  # what the column must hold; anything if None
     column: str
 
     @property
@@ -49,6 +51,7 @@ class Above(Condition):
     """A number is larger than a threshold: ``age > 50``. Values are floats, NaN is missing."""
 
     kind = "above"
+    column_kind = "number"
     threshold: float
 
     @property
@@ -70,6 +73,7 @@ class After(Condition):
     """
 
     kind = "after"
+    column_kind = "date"
     moment: str
 
     @property
@@ -90,6 +94,7 @@ class OneOf(Condition):
     """
 
     kind = "one_of"
+    column_kind = "category"
     levels: tuple[str, ...]
 
     @property
@@ -113,6 +118,7 @@ class IsTrue(Condition):
     """A truth value is true: the condition is called as the column. Values are floats 0 and 1."""
 
     kind = "is_true"
+    column_kind = "boolean"
 
     @property
     def name(self) -> str:
@@ -174,7 +180,7 @@ def _check_threshold(value: Any) -> float:
 
 def _check_moment(value: Any) -> str:
     try:
-        if not isinstance(value, str) or not re.match(r"\d{4}-\d\d-\d\d(T|$)", value):
+        if not isinstance(value, str) or not _MOMENT.fullmatch(value):
             raise ValueError
         np.datetime64(value)
     except ValueError:

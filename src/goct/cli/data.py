@@ -19,13 +19,14 @@ from numpy.typing import NDArray
 
 from goct.binarize import Binarizer
 from goct.cli.guard import UsageError, note
-from goct.model import Source, known_classes
+from goct.data import Table, read_csv
+from goct.data.csv_file import suggest
+from goct.model import Source
 from goct.problem import Problem
-from goct.table import Table, read_csv, suggest
 
 MAX_CLASSES = 50
 _MANY_NUMBERS = 20
-_NUMBER = re.compile(r"[+-]?\d*\.?\d+([eE][+-]?\d+)?")
+_NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?")
 
 Data: TypeAlias = Annotated[Path, typer.Argument(help="A CSV file with a line of column names.")]
 Delimiter: TypeAlias = Annotated[
@@ -165,13 +166,19 @@ def load_task(
     binarizer = Binarizer(options.binarizer, options.thresholds)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        binarizer.fit(train_table.columns_only(), goal)
+        binarizer.fit(train_table, goal)
     notes += [str(warning.message) for warning in caught]
     names = [condition.name for condition in binarizer.conditions_]
 
     def problem(part: Table, chosen: NDArray[np.bool_]) -> Problem:
-        matrix = binarizer.transform(part.columns_only())
-        return known_classes(matrix, labels[chosen], names, classes, positive)
+        matrix = binarizer.transform(part)
+        return Problem.from_arrays(
+            matrix,
+            labels[chosen],
+            classes=classes,
+            pos_label=None if positive is None else classes[positive],
+            feature_names=names,
+        )
 
     train = problem(train_table, ~test_rows)
     test = problem(features.take(test_rows), test_rows) if test_rows.any() else None

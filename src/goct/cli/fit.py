@@ -13,13 +13,12 @@ from goct.cli.data import Data, LearningOptions, Task, learning, load_task
 from goct.cli.guard import Code, UsageError, check_outputs, note
 from goct.cli.progress import ProgressDisplay
 from goct.constraints import get_constraint
+from goct.data.dialect import MISSING
 from goct.metrics import Metric, get_metric
-from goct.model import Model, Part, Quantity, columns_of, metric_on, node_counts
+from goct.model import Model, Part, Quantity, columns_of
 from goct.report.rivals import compare_with_cart
-from goct.report.text import describe_status
 from goct.solution import Limit, Solution, Status
 from goct.solve import ENGINES, solve
-from goct.table import MISSING
 
 
 @learning
@@ -65,7 +64,7 @@ def fit(
             callback=progress,
         )
     if solution.tree is None:
-        note(describe_status(solution))
+        note(solution.describe_status())
         infeasible = solution.status is Status.INFEASIBLE
         raise typer.Exit(Code.INFEASIBLE if infeasible else Code.NO_TREE)
     model = _model(task, goal, solution)
@@ -105,7 +104,7 @@ def _model(task: Task, metric: Metric, solution: Solution) -> Model:
     )
     test = None
     if task.test is not None:
-        test = Part(node_counts(tree, task.test), metric_on(metric, tree, task.test))
+        test = Part.of(tree, task.test, metric)
     return replace(model, test=test, rivals=(rival,))
 
 

@@ -9,14 +9,14 @@ from typing import Annotated, Any
 
 import typer
 
+from goct._text import format_weight
 from goct.cli.data import Data, LearningOptions, learning, load_task
 from goct.cli.guard import Code, UsageError, check_outputs, note
+from goct.data.csv_file import write_csv
 from goct.files import atomic_write
 from goct.metrics import get_metric
-from goct.report.text import format_weight
 from goct.search.frontier import Vertex
 from goct.search.frontier import frontier as find_frontier
-from goct.table import write_csv
 
 _COLUMNS = ("recall", "fpr", "precision", "f1", "accuracy", "tp", "fp", "fn", "tn", "splits")
 

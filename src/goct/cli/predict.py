@@ -11,12 +11,13 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
+from goct._text import confusion_table, one_line
 from goct.cli.data import Decimal, Delimiter, Encoding, Quiet, read_delimiter
 from goct.cli.guard import UsageError, check_outputs, note
+from goct.data import Table, find_dialect, read_csv
+from goct.data.csv_file import read_header, read_rows, write_csv
 from goct.files import atomic_write
 from goct.model import Model
-from goct.report.text import confusion_table, one_line
-from goct.table import Table, find_dialect, read_csv, read_header, read_rows, write_csv
 
 
 def predict(

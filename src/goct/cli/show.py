@@ -7,11 +7,11 @@ from typing import Annotated
 
 import typer
 
+from goct._text import one_line
 from goct.cli.guard import UsageError, check_outputs, note
 from goct.export import FORMATS
 from goct.files import atomic_write
 from goct.model import Model
-from goct.report.text import one_line
 
 Saved = Annotated[Path, typer.Argument(help="A model, as written by goct fit --save.")]
 

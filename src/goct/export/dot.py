@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from goct.model import Model
-from goct.report.colours import class_colours
-from goct.report.text import format_weight, one_line
+from typing import Any
+
+from goct._text import format_weight, one_line
+from goct.export.colours import class_colours
+from goct.model import as_model
 from goct.tree import Leaf
 
 
-def export_dot(model: Model) -> str:
+def export_dot(tree: Any) -> str:
     """Write a tree as a graph for Graphviz: ``dot -Tsvg tree.dot > tree.svg``."""
+    model = as_model(tree)
     colours = class_colours(len(model.classes), model.positive)
     lines = [
         "digraph tree {",
@@ -29,7 +32,7 @@ def export_dot(model: Model) -> str:
         else:
             question = quoted(model.conditions[node.feature].name)
             lines.append(f'  n{number} [label="{question}?"];')
-    for number, parent in enumerate(model.parents):
+    for number, parent in enumerate(model.tree.parents):
         if parent is not None:
             above, answer = parent
             lines.append(f'  n{above} -> n{number} [label="{"yes" if answer else "no"}"];')

@@ -19,7 +19,7 @@ from goct.binarize.conditions import (
     OneOf,
     plain_number,
 )
-from goct.model import Column, Model
+from goct.model import ColumnInfo, Model
 from goct.tree import Leaf
 
 
@@ -122,7 +122,7 @@ _OR_MISSING = " or missing"
 
 
 def clauses(
-    asked: Iterable[tuple[Condition, bool]], columns: Mapping[str, Column]
+    asked: Iterable[tuple[Condition, bool]], columns: Mapping[str, ColumnInfo]
 ) -> tuple[Clause, ...]:
     """Return one clause per column, in the order in which the columns are asked first."""
     met: dict[str, list[Condition]] = {}
@@ -141,7 +141,7 @@ def paths(model: Model) -> tuple[tuple[Clause, ...], ...]:
     """Return, for every node of a model in preorder, the clauses on the way to it."""
     nodes = list(model.tree.nodes())
     found: list[list[tuple[Condition, bool]]] = []
-    for parent in model.parents:
+    for parent in model.tree.parents:
         if parent is None:
             found.append([])
             continue

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import keyword
+from typing import Any
 
+from goct._text import one_line
 from goct.binarize.conditions import Above, After, Condition, IsTrue, OneOf, plain_number
-from goct.model import Model
-from goct.report.text import one_line
+from goct.model import as_model
 from goct.tree import Leaf, Node
 
 _MISSING = """
@@ -77,7 +78,7 @@ def _true(value):
 """
 
 
-def export_python(model: Model, name: str = "predict") -> str:
+def export_python(tree: Any, name: str = "predict") -> str:
     """Write a tree as the source of a Python function.
 
     The function takes a row as a mapping from column names to values, and
@@ -93,6 +94,7 @@ def export_python(model: Model, name: str = "predict") -> str:
     name
         The name of the function.
     """
+    model = as_model(tree)
     if not name.isidentifier() or keyword.iskeyword(name):
         raise ValueError(f"{name!r} is not a name that a Python function may have")
     kinds = {type(condition) for condition in model.conditions}

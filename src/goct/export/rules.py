@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from goct._text import format_weight, one_line
 from goct.export.paths import in_words, paths
-from goct.model import Model
-from goct.report.text import format_weight, one_line
+from goct.model import as_model
 from goct.tree import Leaf
 
 
-def export_rules(model: Model) -> str:
+def export_rules(tree: Any) -> str:
     """Write one line per leaf: when it applies, what it predicts, how often it is right.
 
     Exactly one rule applies to every row. Conditions on the same column are
@@ -16,6 +18,7 @@ def export_rules(model: Model) -> str:
     in which values were missing when the tree was learned; in any case, a
     missing value meets no condition.
     """
+    model = as_model(tree)
     lines = []
     for node, path, counts in zip(
         model.tree.nodes(), paths(model), model.train.counts, strict=True

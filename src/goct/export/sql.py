@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from goct.binarize.conditions import Above, After, Condition, IsTrue, OneOf, plain_number
-from goct.model import Model
+from goct.model import Model, as_model
 from goct.tree import Leaf, Node
 
 
-def export_sql(model: Model) -> str:
+def export_sql(tree: Any) -> str:
     """Write a tree as a ``CASE`` expression of standard SQL.
 
     NULL is a missing value. It makes every condition but ``IS NULL`` unknown,
@@ -19,6 +19,7 @@ def export_sql(model: Model) -> str:
     a CSV file, spaces around text do not count, and words such as NA are missing
     values, see :attr:`goct.Model.missing_words`.
     """
+    model = as_model(tree)
     lines: list[str] = []
     conditions = [sql_condition(condition, model) for condition in model.conditions]
 

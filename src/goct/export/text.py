@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from goct.model import Model
-from goct.report.text import format_weight, one_line
+from goct.model import as_model
 from goct.solution import Solution
-from goct.tree import Leaf, Node, Tree
+from goct.tree import Tree
 
 
 def export_text(tree: Any) -> str:
@@ -27,20 +26,4 @@ def export_text(tree: Any) -> str:
         if tree.tree is None:
             raise ValueError(f"the solution has no tree, its status is {tree.status.name}")
         return tree.tree.to_text(tree.problem)
-    model = tree if isinstance(tree, Model) else Model.from_estimator(tree)
-    lines: list[str] = []
-    counts = iter(model.train.counts)
-
-    def draw(node: Node, lead: str, below: str) -> None:
-        reached = next(counts)
-        if isinstance(node, Leaf):
-            right, total = format_weight(reached[node.label]), format_weight(sum(reached))
-            label = one_line(str(model.classes[node.label]))
-            lines.append(f"{lead}→ {label}  ({right} of {total} right)")
-            return
-        lines.append(f"{lead}{one_line(model.conditions[node.feature].name)}?")
-        draw(node.left, f"{below}├─ no  ", f"{below}│      ")
-        draw(node.right, f"{below}└─ yes ", f"{below}       ")
-
-    draw(model.tree.root, "", "")
-    return "\n".join(lines)
+    return str(as_model(tree))

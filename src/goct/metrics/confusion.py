@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from numbers import Rational
@@ -30,6 +31,22 @@ class Confusion:
                 raise TypeError(f"{name} must be an integer or a Fraction, got {entry!r}")
             if entry < 0:
                 raise ValueError(f"{name} must not be negative, got {entry}")
+
+    @classmethod
+    def of_matrix(cls, matrix: Sequence[Sequence[int | Fraction]], positive: int) -> Confusion:
+        """Return the counts of one class against the rest.
+
+        Parameters
+        ----------
+        matrix
+            The weight of each pair of true class (outer) and predicted class (inner).
+        positive
+            The index of the positive class.
+        """
+        tp = matrix[positive][positive]
+        fn = sum(matrix[positive]) - tp
+        fp = sum(row[positive] for row in matrix) - tp
+        return cls(tp, fp, fn, sum(map(sum, matrix)) - tp - fn - fp)
 
     @property
     def n_pos(self) -> int | Fraction:

@@ -13,12 +13,13 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from goct._text import format_weight, one_line
+from goct.export.colours import class_colours
 from goct.export.paths import in_words, paths
 from goct.files import atomic_write
-from goct.metrics import Confusion, get_metric
-from goct.model import Counts, Model, Part, Quantity, Weight, confusion_of
-from goct.report.colours import class_colours
-from goct.report.text import format_weight, one_line
+from goct.metrics import Confusion, Metric, get_metric
+from goct.model import Model, Part, Quantity
+from goct.model.records import Matrix, Weight
 from goct.report.view import NodeView, TreeView, view_of, wrapped
 
 # Pixels: the pitch of columns, the size of boxes, and the space around the tree.
@@ -316,7 +317,7 @@ def _about_metric(name: str) -> str:
 
 def _scores(model: Model) -> dict[str, Any]:
     """Return a table of metrics: rows are metrics, columns are trees and parts of the data."""
-    columns: list[tuple[str, str, Counts, Quantity | None]] = [
+    columns: list[tuple[str, str, Matrix, Quantity | None]] = [
         ("This tree", "train", model.confusion_matrix(), model.train.value)
     ]
     if model.test is not None:
@@ -326,19 +327,16 @@ def _scores(model: Model) -> dict[str, Any]:
         if rival.test is not None:
             columns.append((rival.name, "test", rival.test, rival.test_value))
     rows: list[dict[str, Any]] = []
-    names = {} if model.positive is None else _METRICS
-    if model.question.metric not in names:
+    asked = model.question.metric
+    if model.positive is None or asked not in _METRICS:
         values = [None if c[3] is None else c[3].value for c in columns]
-        rows.append(_score_row(model.question.metric, values, goal=True))
-    for name, words in names.items():
-        metric = get_metric(name)
-        values = []
-        for _, _, matrix, _ in columns:
-            confusion = confusion_of(matrix, model.positive)
-            assert confusion is not None
-            values.append(float(metric.value(confusion)) if _is_defined(confusion) else None)
-        rows.append(_score_row(words, values, goal=name == model.question.metric))
-    if model.positive is None and model.question.metric != "accuracy":
+        rows.append(_score_row(asked, values, goal=True))
+    if model.positive is not None:
+        confusions = [Confusion.of_matrix(matrix, model.positive) for _, _, matrix, _ in columns]
+        for name, words in _METRICS.items():
+            values = [_value(get_metric(name), confusion) for confusion in confusions]
+            rows.append(_score_row(words, values, goal=name == asked))
+    elif asked != "accuracy":
         rows.append(_score_row("Accuracy", [_accuracy(c[2]) for c in columns], goal=False))
     rows.sort(key=lambda row: not row["goal"])
     return {"columns": [(name, part) for name, part, _, _ in columns], "rows": rows}
@@ -354,11 +352,12 @@ def _score_row(name: str, values: list[float | None], *, goal: bool) -> dict[str
     return {"name": name, "cells": cells, "goal": goal}
 
 
-def _is_defined(confusion: Confusion) -> bool:
-    return bool(confusion.n_pos) and bool(confusion.n_neg)
+def _value(metric: Metric, confusion: Confusion) -> float | None:
+    is_defined = bool(confusion.n_pos) and bool(confusion.n_neg)
+    return float(metric.value(confusion)) if is_defined else None
 
 
-def _accuracy(matrix: Counts) -> float | None:
+def _accuracy(matrix: Matrix) -> float | None:
     total = sum(map(sum, matrix))
     return float(sum(matrix[k][k] for k in range(len(matrix))) / total) if total else None
 

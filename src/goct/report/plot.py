@@ -7,9 +7,9 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from goct._text import format_weight
+from goct.export.colours import class_colours
 from goct.files import atomic_write
-from goct.report.colours import class_colours
-from goct.report.text import format_weight
 from goct.report.view import NodeView, TreeView, view_of, wrapped
 
 if TYPE_CHECKING:

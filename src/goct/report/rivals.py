@@ -9,7 +9,7 @@ import numpy as np
 from goct.cart import cart_tree
 from goct.constraints import Constraint
 from goct.metrics import Metric
-from goct.model import Rival, metric_on
+from goct.model import Quantity, Rival
 from goct.problem import Problem
 
 
@@ -49,8 +49,8 @@ def compare_with_cart(
         splits=tree.splits,
         depth=tree.depth,
         train=matrix(train),
-        train_value=metric_on(metric, tree, train),
+        train_value=Quantity.of_metric(metric, tree, train),
         test=None if test is None else matrix(test),
-        test_value=None if test is None else metric_on(metric, tree, test),
+        test_value=None if test is None else Quantity.of_metric(metric, tree, test),
         broken=tuple(c.name for c in constraints if not c.is_met(tree, train)),
     )

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import textwrap
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
-from goct.model import Model, Weight, node_counts
-from goct.report.text import one_line
+from goct._text import one_line
+from goct.model import as_model
 from goct.solution import Solution
-from goct.tree import Leaf, Node, Tree
+from goct.tree import Leaf, NodeCounts, Tree
 
 
 @dataclass(frozen=True)
@@ -43,10 +44,10 @@ class NodeView:
     row: float
     question: str | None
     label: int | None
-    counts: tuple[Weight, ...]
+    counts: tuple[int | Fraction, ...]
 
     @property
-    def total(self) -> Weight:
+    def total(self) -> int | Fraction:
         """The weight of all rows that reach the node."""
         return sum(self.counts)
 
@@ -94,40 +95,46 @@ def view_of(source: Any) -> TreeView:
     if isinstance(source, Solution):
         if source.tree is None:
             raise ValueError(f"the solution has no tree, its status is {source.status.name}")
-        counts = node_counts(source.tree, source.problem)
-        return _view(source.tree, counts, source.tree.feature_names, source.problem.positive)
-    model = source if isinstance(source, Model) else Model.from_estimator(source)
-    names = tuple(condition.name for condition in model.conditions)
-    return _view(model.tree, model.train.counts, names, model.positive)
+        tree, positive = source.tree, source.problem.positive
+        counts = tree.node_counts(source.problem)
+    else:
+        model = as_model(source)
+        tree, positive, counts = model.tree, model.positive, model.train.counts
+    return TreeView(_place(tree, counts), tuple(one_line(str(k)) for k in tree.classes), positive)
 
 
-def _view(
-    tree: Tree,
-    counts: tuple[tuple[Weight, ...], ...],
-    questions: tuple[str, ...],
-    positive: int | None,
-) -> TreeView:
-    nodes: list[NodeView | None] = [None] * len(counts)
-    numbers = iter(range(len(counts)))
-    rows = iter(range(len(counts)))
-
-    def place(node: Node, parent: int | None, answer: bool, depth: int) -> float:
-        number = next(numbers)
+def _place(tree: Tree, counts: NodeCounts) -> tuple[NodeView, ...]:
+    rows = [0.0] * len(counts)
+    leaves = 0
+    for number, node in enumerate(tree.nodes()):
         if isinstance(node, Leaf):
-            row: float = next(rows)
-            question, label = None, node.label
+            rows[number] = leaves
+            leaves += 1
+    # Children come after their parent, which is half-way between them.
+    for number, parent in reversed(list(enumerate(tree.parents))):
+        if parent is not None:
+            rows[parent[0]] += rows[number] / 2
+    nodes = []
+    for number, (node, parent) in enumerate(zip(tree.nodes(), tree.parents, strict=True)):
+        question = label = None
+        if isinstance(node, Leaf):
+            label = node.label
         else:
-            above = place(node.left, number, False, depth + 1)
-            row = (above + place(node.right, number, True, depth + 1)) / 2
-            question, label = one_line(questions[node.feature]), None
-        nodes[number] = NodeView(
-            number, parent, answer, depth, row, question, label, counts[number]
+            question = one_line(tree.feature_names[node.feature])
+        above, answer = parent or (None, False)
+        nodes.append(
+            NodeView(
+                number,
+                above,
+                answer,
+                tree.depths[number],
+                rows[number],
+                question,
+                label,
+                counts[number],
+            )
         )
-        return row
-
-    place(tree.root, None, False, 0)
-    classes = tuple(one_line(str(label)) for label in tree.classes)
-    return TreeView(tuple(node for node in nodes if node is not None), classes, positive)
+    return tuple(nodes)
 
 
 def wrapped(text: str, width: int, lines: int = 2) -> list[str]:

@@ -15,11 +15,11 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
 import goct
-from goct.model import Column, Model, Quantity, node_counts
-from goct.model_file import MAX_BYTES, ModelFileError, model_to_dict, save_model
+from goct.model import ColumnInfo, Model, ModelFileError, Quantity
+from goct.model.file import MAX_BYTES
 from tests.models import random_model, random_rows, small_model
 
-GOLDEN = Path(__file__).parent / "data" / "model-v1.json"
+GOLDEN = Path(__file__).parent / "model-v1.json"
 
 
 @pytest.fixture
@@ -59,7 +59,7 @@ def test_fractions_of_weights(tmp_path: Path) -> None:
     problem = goct.Problem.from_arrays([[0], [1]], ["a", "b"], sample_weight=[0.5, 1.25])
     solution = goct.solve(problem, "accuracy", 1)
     assert solution.tree is not None
-    assert node_counts(solution.tree, problem)[0] == (Fraction(1, 2), Fraction(5, 4))
+    assert solution.tree.node_counts(problem)[0] == (Fraction(1, 2), Fraction(5, 4))
     model = Model.from_solution(solution, [goct.binarize.conditions.IsTrue("x")])
     model.save(tmp_path / "m.json")
     assert Model.load(tmp_path / "m.json") == model
@@ -133,7 +133,7 @@ def test_random_changes_never_do_harm(saved: Path) -> None:
     ],
 )
 def test_what_is_wrong_is_named(change, message: str) -> None:
-    data = json.loads(json.dumps(model_to_dict(small_model())))
+    data = json.loads(json.dumps(small_model().to_dict()))
     change(data)
     with pytest.raises(ModelFileError, match=message):
         Model.from_dict(data)
@@ -172,7 +172,7 @@ def test_saving_is_all_or_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     path.write_text("what was there before")
     monkeypatch.setattr("os.fsync", lambda _: (_ for _ in ()).throw(OSError("disk full")))
     with pytest.raises(OSError, match="disk full"):
-        save_model(small_model(), path)
+        small_model().save(path)
     assert path.read_text() == "what was there before"
     assert list(tmp_path.iterdir()) == [path]
 
@@ -249,7 +249,7 @@ def test_levels_of_an_estimator_are_known() -> None:
     made = Model.from_estimator(classifier)
     model = Model.from_dict(json.loads(json.dumps(made.to_dict())))
     assert model == made
-    assert model.columns["size"] == Column("category", True, (1, 2))
+    assert model.columns["size"] == ColumnInfo("category", True, (1, 2))
     assert model.unknown_levels(frame) == {}
     assert model.unknown_levels(frame.assign(size=pd.Categorical([1.0, 7.0] * 10))) == {
         "size": {"7": 10}
@@ -264,7 +264,7 @@ def test_inconsistent_models_are_refused() -> None:
     with pytest.raises(ValueError, match="features"):
         replace(model, conditions=model.conditions[1:])
     with pytest.raises(ValueError, match="condition on a number"):
-        replace(model, columns={**model.columns, "age": Column("date")})
+        replace(model, columns={**model.columns, "age": ColumnInfo("date")})
 
 
 def test_quantities() -> None:

@@ -6,199 +6,36 @@ import contextlib
 import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
-from fractions import Fraction
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeAlias
+from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from goct._core import __version__
-from goct.binarize.conditions import Above, After, Condition, IsTrue, Missing, OneOf
-from goct.binarize.table import read_table
-from goct.exact import Exact
-from goct.metrics import Confusion, Metric, get_metric
+from goct.binarize import Binarizer
+from goct.binarize.conditions import Condition, Missing, OneOf
+from goct.data.cells import read_cells
+from goct.data.frame import read_table
+from goct.metrics import Confusion, get_metric
+from goct.model import file
+from goct.model.records import (
+    TOLERANCE,
+    ColumnInfo,
+    Matrix,
+    Part,
+    Proof,
+    Quantity,
+    Question,
+    Rival,
+    Source,
+    Weight,
+)
 from goct.problem import Problem
 from goct.solution import Solution
-from goct.table import Table, with_cells_read
-from goct.tree import Leaf, Node, Split, Tree
-
-if TYPE_CHECKING:
-    from goct.binarize import Binarizer
-
-Weight: TypeAlias = int | Fraction
-Counts: TypeAlias = tuple[tuple[Weight, ...], ...]
-
-COLUMN_KINDS = ("number", "date", "category", "boolean", "unknown")
-_TOLERANCE = 1e-6  # of floats that stand for exact numbers
-_KIND_OF_CONDITION = {Above: "number", After: "date", OneOf: "category", IsTrue: "boolean"}
-
-
-@dataclass(frozen=True)
-class Column:
-    """A column that the tree looks at.
-
-    Attributes
-    ----------
-    kind
-        "number", "date", "category" or "boolean"; "unknown" if the tree only
-        asks whether a value is missing.
-    has_missing
-        Whether values were missing when the tree was learned.
-    levels
-        The categories that occurred: texts, or the numbers and truth values that
-        the column held; None if that is not known, or for other kinds.
-    """
-
-    kind: str
-    has_missing: bool = False
-    levels: tuple[str | int | float | bool, ...] | None = None
-
-
-@dataclass(frozen=True)
-class Quantity:
-    """A number as a float and, where it is rational and short, exactly.
-
-    Attributes
-    ----------
-    value
-        The nearest float.
-    exact
-        A fraction such as "200/207", or None.
-    """
-
-    value: float
-    exact: str | None = None
-
-    @classmethod
-    def of(cls, number: Exact | Fraction | int) -> Quantity:
-        """Return an exact number as a quantity."""
-        exact = number if isinstance(number, Exact) else Exact(number)
-        text = str(exact.as_fraction()) if exact.is_rational else ""
-        return cls(float(exact), text if 0 < len(text) <= 40 else None)
-
-    def __str__(self) -> str:
-        short = self.exact is not None and len(self.exact) <= 24
-        if short and self.exact is not None and "/" not in self.exact:
-            return self.exact
-        return f"{self.value:.6f}" + (f"  (= {self.exact})" if short else "")
-
-
-@dataclass(frozen=True)
-class Question:
-    """What the tree was asked to do.
-
-    Attributes
-    ----------
-    metric
-        The name of the metric.
-    max_depth, max_splits, split_penalty, constraints
-        The limits, as given to :func:`goct.solve`; constraints as text.
-    """
-
-    metric: str
-    max_depth: int
-    max_splits: int | None = None
-    split_penalty: float = 0.0
-    constraints: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Proof:
-    """What is proven about the tree on the data it was learned from.
-
-    Attributes
-    ----------
-    objective, bound
-        The metric minus the penalty for splits, and what no tree exceeds.
-    status, limit
-        The names of a :class:`goct.Status` and a :class:`goct.Limit`, in lower case.
-    is_exact
-        False if weights or costs were rounded.
-    seconds
-        How long it took.
-    """
-
-    objective: Quantity
-    bound: Quantity
-    status: str
-    limit: str = "none"
-    is_exact: bool = True
-    seconds: float | None = None
-
-
-@dataclass(frozen=True)
-class Source:
-    """The data that the tree was learned from.
-
-    Attributes
-    ----------
-    file
-        The name of the file, without its folder.
-    target
-        The column that is predicted.
-    columns, conditions
-        How many columns there were, and how many conditions on them.
-    """
-
-    file: str | None = None
-    target: str | None = None
-    columns: int | None = None
-    conditions: int | None = None
-
-
-@dataclass(frozen=True)
-class Part:
-    """How a part of the data, such as the training part, falls through the tree.
-
-    Attributes
-    ----------
-    counts
-        For every node in preorder, the weight of each class that reaches it.
-    value
-        The metric on this part; None where it is not defined.
-    """
-
-    counts: Counts
-    value: Quantity | None
-
-    @property
-    def total(self) -> Weight:
-        """The weight of all rows."""
-        return sum(self.counts[0])
-
-
-@dataclass(frozen=True)
-class Rival:
-    """Another classifier on the same data.
-
-    Attributes
-    ----------
-    name
-        What it is called.
-    about
-        What it is, in a sentence.
-    splits, depth
-        Its size.
-    train, test
-        Its confusion matrices, true classes outside.
-    train_value, test_value
-        The metric, where it is defined.
-    broken
-        The constraints that it does not keep on the training data.
-    """
-
-    name: str
-    about: str
-    splits: int
-    depth: int
-    train: Counts
-    train_value: Quantity | None
-    test: Counts | None = None
-    test_value: Quantity | None = None
-    broken: tuple[str, ...] = ()
+from goct.tree import Leaf, NodeCounts, Split, Tree
 
 
 @dataclass(frozen=True)
@@ -233,7 +70,7 @@ class Model:
 
     tree: Tree
     conditions: tuple[Condition, ...]
-    columns: Mapping[str, Column]
+    columns: Mapping[str, ColumnInfo]
     positive: int | None
     question: Question
     proof: Proof
@@ -252,24 +89,22 @@ class Model:
                 f"{len(self.conditions)} conditions"
             )
         for condition in self.conditions:
-            kind = _KIND_OF_CONDITION.get(type(condition))
             column = self.columns.get(condition.column)
             if column is None:
                 raise ValueError(
                     f"{condition.name!r} is on the column {condition.column!r}, "
                     "which is not described"
                 )
-            if kind is not None and kind != column.kind:
+            if condition.column_kind not in (None, column.kind):
                 raise ValueError(
-                    f"{condition.name!r} is a condition on a {kind}, but the column "
-                    f"{condition.column!r} holds a {column.kind}"
+                    f"{condition.name!r} is a condition on a {condition.column_kind}, but the "
+                    f"column {condition.column!r} holds a {column.kind}"
                 )
         if self.positive is not None and not 0 <= self.positive < len(self.classes):
             raise ValueError(f"the positive class {self.positive} is not one of the classes")
-        _check_proof(self.proof)
         if self.train.value is not None:
             gained = self.train.value.value - self.question.split_penalty * self.tree.splits
-            if gained > self.proof.bound.value + _TOLERANCE * max(1, abs(gained)):
+            if gained > self.proof.bound.value + TOLERANCE * max(1, abs(gained)):
                 raise ValueError(
                     f"train.value is {self.train.value.value:g}, which is above the proven bound "
                     f"{self.proof.bound.value:g}"
@@ -277,6 +112,11 @@ class Model:
         for name, part in (("train", self.train), ("test", self.test)):
             if part is not None:
                 _check_counts(self.tree, part.counts, name)
+        for i, rival in enumerate(self.rivals):
+            for name, matrix in (("train", rival.train), ("test", rival.test)):
+                if matrix is not None and {len(matrix), *map(len, matrix)} != {len(self.classes)}:
+                    n = len(self.classes)
+                    raise ValueError(f"rivals[{i}].{name} must have {n} rows and columns")
 
     @property
     def classes(self) -> tuple[Any, ...]:
@@ -290,7 +130,7 @@ class Model:
         conditions: Sequence[Condition],
         *,
         source: Source | None = None,
-        columns: Mapping[str, Column] | None = None,
+        columns: Mapping[str, ColumnInfo] | None = None,
         missing_words: Iterable[str] | None = None,
     ) -> Model:
         """Return the model of a solution.
@@ -316,11 +156,11 @@ class Model:
             raise ValueError(
                 f"there are {len(conditions)} conditions for {tree.n_features} features"
             )
-        place = {feature: i for i, feature in enumerate(tree.features)}
+        places = {feature: i for i, feature in enumerate(tree.features)}
         used = tuple(conditions[feature] for feature in tree.features)
         seconds = solution.stats.get("time")
         return cls(
-            tree=Tree(_renumbered(tree.root, place), tree.classes, tuple(c.name for c in used)),
+            tree=tree.over(places, [condition.name for condition in used]),
             conditions=used,
             columns=_describe_columns(used, conditions, columns or {}),
             positive=problem.positive,
@@ -340,16 +180,17 @@ class Model:
                 seconds=None if seconds is None else round(float(seconds), 3),
             ),
             source=replace(source or Source(), conditions=len(conditions)),
-            train=Part(node_counts(tree, problem), Quantity.of(solution.value)),
+            train=Part(tree.node_counts(problem), Quantity.of(solution.value)),
             missing_words=None if missing_words is None else tuple(sorted(missing_words)),
         )
 
     @classmethod
     def from_estimator(cls, classifier: Any) -> Model:
         """Return the model of a fitted :class:`goct.OptimalTreeClassifier`."""
-        from goct.estimator import OptimalTreeClassifier
-
-        if not isinstance(classifier, OptimalTreeClassifier):
+        # By what it has, not by its type: estimators are above models, and not known here.
+        if not hasattr(classifier, "solution_"):
+            if hasattr(classifier, "binarizer"):
+                raise ValueError(f"the {type(classifier).__name__} is not fitted; call fit first")
             hint = ""
             if hasattr(classifier, "steps"):
                 hint = "; pass its last step, pipeline[-1]"
@@ -359,8 +200,6 @@ class Model:
                 "there must be a Model, a Solution or a fitted OptimalTreeClassifier, "
                 f"got {type(classifier).__name__}{hint}"
             )
-        if not hasattr(classifier, "solution_"):
-            raise ValueError("the OptimalTreeClassifier is not fitted; call fit first")
         binarizer = classifier.binarizer_
         return cls.from_solution(
             classifier.solution_,
@@ -375,7 +214,7 @@ class Model:
         Parameters
         ----------
         table
-            A data frame of pandas, polars or pyarrow, a :class:`goct.table.Table`, or
+            A data frame of pandas, polars or pyarrow, a :class:`goct.data.Table`, or
             a mapping from column names to values. Other columns than the tree needs do not
             matter. If the tree was learned from an array, whose columns are called x0, x1,
             ..., also such an array.
@@ -393,8 +232,7 @@ class Model:
 
     def _read(self, table: Any) -> tuple[int, dict[str, NDArray[Any]]]:
         """Return the number of rows of a table, and the columns that the tree needs."""
-        from_file = isinstance(table, Table)
-        read = read_table(table.columns_only() if from_file else table)
+        read = read_table(table)
         names = read.names or self._names_of_array(read.n_columns)
         if absent := [name for name in self.columns if name not in names]:
             raise ValueError(
@@ -409,8 +247,11 @@ class Model:
         for name, column in self.columns.items():
             kind = None if column.kind == "unknown" else column.kind
             source = read
-            if self.missing_words is not None and not from_file:
-                source = with_cells_read(read, name, kind, self.missing_words)
+            if self.missing_words is not None and read.path is None:
+                read_text = partial(
+                    read_cells, name=name, kind=kind, missing_words=self.missing_words
+                )
+                source = read.map(read_text)
             values[name] = source.column(names.index(name), kind, known[name]).values
         return read.n_rows, values
 
@@ -456,21 +297,25 @@ class Model:
 
     def problem(self, table: Any, labels: ArrayLike) -> Problem:
         """Return rows with known labels as a problem over the conditions of the tree."""
-        names = self.tree.feature_names
-        return known_classes(self.matrix(table), labels, names, self.classes, self.positive)
+        return Problem.from_arrays(
+            self.matrix(table),
+            labels,
+            classes=self.classes,
+            pos_label=None if self.positive is None else self.classes[self.positive],
+            feature_names=self.tree.feature_names,
+        )
 
     def part(self, table: Any, labels: ArrayLike) -> Part:
         """Return how rows with known labels fall through the tree.
 
         The metric is given if its name tells what it is and it is defined there.
         """
-        problem = self.problem(table, labels)
-        value = None
+        metric = None
         with contextlib.suppress(ValueError, TypeError):  # a metric of the user's own
-            value = metric_on(get_metric(self.question.metric), self.tree, problem)
-        return Part(node_counts(self.tree, problem), value)
+            metric = get_metric(self.question.metric)
+        return Part.of(self.tree, self.problem(table, labels), metric)
 
-    def confusion_matrix(self, part: Part | None = None) -> Counts:
+    def confusion_matrix(self, part: Part | None = None) -> Matrix:
         """Return the weights of true (outside) and predicted classes; of the training part."""
         counts = (part or self.train).counts
         cells: list[list[Weight]] = [[0] * len(self.classes) for _ in self.classes]
@@ -482,39 +327,37 @@ class Model:
 
     def confusion(self, part: Part | None = None) -> Confusion | None:
         """Return the confusion matrix of the positive class against the rest, if there is one."""
-        return confusion_of(self.confusion_matrix(part), self.positive)
-
-    @cached_property
-    def parents(self) -> tuple[tuple[int, bool] | None, ...]:
-        """The parent of every node in preorder, and whether it is its yes side; None: the root."""
-        found: list[tuple[int, bool] | None] = []
-        stack: list[tuple[Node, tuple[int, bool] | None]] = [(self.tree.root, None)]
-        while stack:
-            node, parent = stack.pop()
-            number = len(found)
-            found.append(parent)
-            if isinstance(node, Split):
-                stack += [(node.right, (number, True)), (node.left, (number, False))]
-        return tuple(found)
+        if self.positive is None:
+            return None
+        return Confusion.of_matrix(self.confusion_matrix(part), self.positive)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the model as plain data, for JSON."""
-        from goct.model_file import model_to_dict
-
-        return model_to_dict(self)
+        tree = self.tree.to_dict()
+        data = {"schema": file.SCHEMA, "classes": tree["classes"], "nodes": tree["nodes"]}
+        for entry in fields(self):
+            if entry.name not in ("tree", "conditions"):
+                data[entry.name] = file.to_plain(getattr(self, entry.name))
+        data["conditions"] = [file.to_plain(c.to_dict()) for c in self.conditions]
+        return data
 
     @classmethod
     def from_dict(cls, data: Any) -> Model:
-        """Rebuild a model from :meth:`to_dict`, checking every part of it."""
-        from goct.model_file import model_from_dict
+        """Rebuild a model from :meth:`to_dict`, checking every part of it.
 
-        return model_from_dict(data)
+        Raises
+        ------
+        goct.model.ModelFileError
+            If it is not a model; the message names the entry.
+        """
+        try:
+            return cls(**file.read_fields(data))
+        except (ValueError, TypeError, OverflowError) as error:
+            raise file.ModelFileError(str(error)) from None
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a JSON file, whole or not at all."""
-        from goct.model_file import save_model
-
-        save_model(self, path)
+        file.write_file(path, self.to_dict())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Model:
@@ -525,83 +368,27 @@ class Model:
 
         Raises
         ------
-        goct.model_file.ModelFileError
+        goct.model.ModelFileError
             If the file is not a model; the message says what is wrong where.
         """
-        from goct.model_file import load_model
-
-        return load_model(path)
+        return file.read_file(path, cls.from_dict)
 
     def __str__(self) -> str:
-        from goct.export import export_text
-
-        return export_text(self)
+        return self.tree.to_text(counts=self.train.counts)
 
 
-def node_counts(tree: Tree, problem: Problem) -> Counts:
-    """Return, for every node of a tree in preorder, the weight of each class that reaches it."""
-    counts: list[tuple[Weight, ...]] = []
-    stack: list[tuple[Node, NDArray[np.intp]]] = [(tree.root, np.arange(problem.n_rows))]
-    while stack:
-        node, rows = stack.pop()
-        totals = problem.counts[rows].sum(axis=0).tolist()
-        counts.append(tuple(problem.weight(total) for total in totals))
-        if isinstance(node, Split):
-            right = problem.column(node.feature)[rows] == 1
-            stack += [(node.right, rows[right]), (node.left, rows[~right])]
-    return tuple(counts)
+def as_model(source: Any) -> Model:
+    """Return a model as it is, and the model of a fitted classifier."""
+    return source if isinstance(source, Model) else Model.from_estimator(source)
 
 
-def known_classes(
-    X: NDArray[np.uint8],
-    labels: ArrayLike,
-    names: Sequence[str],
-    classes: tuple[Any, ...],
-    positive: int | None,
-) -> Problem:
-    """Return data as a problem with given classes, of which some may not occur in it.
-
-    Raises
-    ------
-    ValueError
-        If other classes occur.
-    """
-    problem = Problem.from_arrays(X, labels, feature_names=names)
-    if unknown := [label for label in problem.classes if label not in classes]:
-        raise ValueError(
-            f"the labels {', '.join(map(repr, unknown[:5]))} are not among the classes "
-            f"{list(classes)} of the tree"
-        )
-    counts = np.zeros((problem.n_rows, len(classes)), dtype=np.int64)
-    counts[:, [classes.index(label) for label in problem.classes]] = problem.counts
-    return replace(problem, counts=counts, classes=classes, positive=positive)
-
-
-def metric_on(metric: Metric, tree: Tree, problem: Problem) -> Quantity | None:
-    """Return the metric of a tree on a problem, or None where it is not defined."""
-    try:
-        return Quantity.of(metric.evaluate(tree, problem))
-    except (ValueError, ZeroDivisionError):  # a class does not occur there
-        return None
-
-
-def confusion_of(matrix: Sequence[Sequence[Weight]], positive: int | None) -> Confusion | None:
-    """Return a confusion matrix as that of the positive class against the rest."""
-    if positive is None:
-        return None
-    tp = matrix[positive][positive]
-    fn = sum(matrix[positive]) - tp
-    fp = sum(row[positive] for row in matrix) - tp
-    return Confusion(tp, fp, fn, sum(map(sum, matrix)) - tp - fn - fp)
-
-
-def columns_of(binarizer: Binarizer) -> dict[str, Column]:
+def columns_of(binarizer: Binarizer) -> dict[str, ColumnInfo]:
     """Return what a fitted binarizer knows of the columns."""
     asked = {c.column for c in binarizer.conditions_ if isinstance(c, Missing)}
     columns = {}
-    for name, kind in zip(binarizer._column_names(), binarizer.kinds_, strict=True):
+    for name, kind in zip(binarizer.column_names, binarizer.kinds_, strict=True):
         levels = binarizer.levels_.get(name)
-        columns[name] = Column(
+        columns[name] = ColumnInfo(
             "unknown" if kind == "empty" else kind,
             name in asked,
             None if levels is None else tuple(levels),
@@ -610,55 +397,30 @@ def columns_of(binarizer: Binarizer) -> dict[str, Column]:
 
 
 def _describe_columns(
-    used: Iterable[Condition], conditions: Iterable[Condition], known: Mapping[str, Column]
-) -> dict[str, Column]:
+    used: Iterable[Condition], conditions: Iterable[Condition], known: Mapping[str, ColumnInfo]
+) -> dict[str, ColumnInfo]:
     """Return the columns that are asked, with what the conditions on them tell."""
     missing = {c.column for c in conditions if isinstance(c, Missing)}
-    columns: dict[str, Column] = {}
+    columns: dict[str, ColumnInfo] = {}
     for condition in used:
         name = condition.column
-        column = columns.get(name, known.get(name, Column("unknown", name in missing)))
+        column = columns.get(name, known.get(name, ColumnInfo("unknown", name in missing)))
         if column.kind == "unknown":
-            column = replace(column, kind=_KIND_OF_CONDITION.get(type(condition), "unknown"))
+            column = replace(column, kind=condition.column_kind or "unknown")
         columns[name] = column
     return columns
 
 
-def _renumbered(node: Node, place: Mapping[int, int]) -> Node:
-    if isinstance(node, Leaf):
-        return node
-    left, right = _renumbered(node.left, place), _renumbered(node.right, place)
-    return Split(place[node.feature], left, right)
-
-
-def _check_proof(proof: Proof) -> None:
-    objective, bound = proof.objective.value, proof.bound.value
-    margin = _TOLERANCE * max(1, abs(objective), abs(bound))
-    if objective > bound + margin:
-        raise ValueError(f"proof.objective is {objective:g}, which is above proof.bound, {bound:g}")
-    if proof.status == "optimal" and objective < bound - margin:
-        raise ValueError(
-            f"proof.status is optimal, but proof.objective is {objective:g} and proof.bound "
-            f"{bound:g}"
-        )
-
-
-def _check_counts(tree: Tree, counts: Counts, name: str) -> None:
-    n_nodes = tree.splits + tree.n_leaves
-    if len(counts) != n_nodes:
-        raise ValueError(f"{name}.counts has {len(counts)} entries for {n_nodes} nodes")
-    for i, entry in enumerate(counts):
+def _check_counts(tree: Tree, counts: NodeCounts, name: str) -> None:
+    if len(counts) != len(tree.parents):
+        raise ValueError(f"{name}.counts has {len(counts)} entries for {len(tree.parents)} nodes")
+    sums: list[list[Weight]] = [[0] * len(tree.classes) for _ in counts]
+    for i, (entry, parent) in enumerate(zip(counts, tree.parents, strict=True)):
         if len(entry) != len(tree.classes) or any(weight < 0 for weight in entry):
             raise ValueError(f"{name}.counts[{i}] must be one weight per class, none negative")
-    nodes = iter(range(n_nodes))
-
-    def check(node: Node) -> int:
-        i = next(nodes)
-        if isinstance(node, Split):
-            left, right = check(node.left), check(node.right)
-            sums = [a + b for a, b in zip(counts[left], counts[right], strict=True)]
-            if sums != list(counts[i]):
-                raise ValueError(f"{name}.counts[{i}] is not the sum of its two children")
-        return i
-
-    check(tree.root)
+        if parent is not None:
+            above = sums[parent[0]]
+            above[:] = [a + b for a, b in zip(above, entry, strict=True)]
+    for i, node in enumerate(tree.nodes()):
+        if isinstance(node, Split) and sums[i] != list(counts[i]):
+            raise ValueError(f"{name}.counts[{i}] is not the sum of its two children")

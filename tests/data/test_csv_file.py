@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from goct.table import Table, TableError, read_csv
+from goct.data import Table, TableError, read_csv
 
 
 def read(tmp_path: Path, content: str | bytes, **options) -> Table:

@@ -1,0 +1,48 @@
+"""Numbers, names and confusion matrices as plain text, for everything that people read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+from goct.exact import Exact
+
+
+def format_weight(weight: int | Fraction) -> str:
+    """Write a weight: integers in full, others with six digits."""
+    return str(int(weight)) if weight.denominator == 1 else f"{float(weight):.6g}"
+
+
+def one_line(text: str) -> str:
+    """Return a text without line breaks and control characters, as a terminal can show it."""
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
+def confusion_table(matrix: Sequence[Sequence[int | Fraction]], classes: Sequence[object]) -> str:
+    """Draw a confusion matrix, true classes down and predicted classes across."""
+    names = [one_line(str(label)) for label in classes]
+    cells = [[format_weight(entry) for entry in row] for row in matrix]
+    first = max(map(len, ["true \\ predicted", *names]))
+    widths = [
+        max(map(len, [name, *column]))
+        for name, column in zip(names, zip(*cells, strict=True), strict=True)
+    ]
+    header = "true \\ predicted".ljust(first)
+    lines = [header + "".join(f"  {name:>{w}}" for name, w in zip(names, widths, strict=True))]
+    for name, row in zip(names, cells, strict=True):
+        lines.append(
+            name.rjust(first) + "".join(f"  {c:>{w}}" for c, w in zip(row, widths, strict=True))
+        )
+    return "\n".join(lines)
+
+
+def format_exact(number: Exact) -> str:
+    """Write an exact number with six digits, and as a short fraction where it is one."""
+    text = f"{float(number):.6f}"
+    if number.is_rational:
+        fraction = number.as_fraction()
+        if fraction.denominator == 1:
+            return str(fraction)
+        if len(str(fraction)) <= 24:
+            return f"{text}  (= {fraction})"
+    return text

@@ -1,0 +1,162 @@
+"""The choice of conditions, one column after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from goct._validation import check_numbers
+from goct.binarize.conditions import Above, After, Condition, IsTrue, Missing, OneOf
+from goct.binarize.entropy import label_change_gaps, mdlp_gaps
+from goct.binarize.thresholds import (
+    Gap,
+    middle,
+    moment_between,
+    quantile_gaps,
+    short_decimal,
+    write_moment,
+)
+from goct.data.table import Column, objects
+
+_N_QUANTILES = 3
+
+
+@dataclass(frozen=True, eq=False)
+class Chooser:
+    """Chooses the conditions of one column after the other.
+
+    Attributes
+    ----------
+    method, n_thresholds, no_cut, min_frequency, max_levels
+        The parameters of a :class:`goct.binarize.Binarizer`.
+    given
+        Thresholds of some columns that are not to be chosen.
+    labels, weights
+        Those of the rows, if any.
+    """
+
+    method: str
+    n_thresholds: int | None
+    no_cut: str
+    min_frequency: float | None
+    max_levels: int | None
+    given: Mapping[str, list[Any]]
+    labels: NDArray[np.intp] | None
+    weights: NDArray[np.float64] | None
+
+    def conditions(self, name: str, column: Column) -> list[Condition]:
+        """Return all conditions of a column."""
+        found: list[Condition] = []
+        if name in self.given:
+            found += _given_conditions(name, column.kind, self.given[name])
+        elif column.kind == "category":
+            found += self._levels(name, column)
+        elif column.kind == "boolean":
+            present = column.values[~np.isnan(column.values)]
+            if self.method == "none" or len(np.unique(present)) == 2:
+                found.append(IsTrue(name))
+        else:
+            found += _cut(name, column.kind, self._gaps(column), self.method)
+        missing = column.missing
+        return found + ([Missing(name)] if missing.any() and not missing.all() else [])
+
+    def quantiles(self, name: str, column: Column) -> list[Condition]:
+        """Return the conditions of a column of numbers or dates at quantiles."""
+        if column.kind not in ("number", "date"):
+            return []
+        gaps = self._quantile_gaps(*self._present(column)[::2])
+        return _cut(name, column.kind, gaps, "quantiles")
+
+    def _present(
+        self, column: Column
+    ) -> tuple[NDArray[np.float64], NDArray[np.intp] | None, NDArray[np.float64] | None]:
+        """Return the values that are not missing as numbers, with their labels and weights."""
+        present = ~column.missing
+        values = column.values[present]
+        numbers = values.astype(np.int64) if column.kind == "date" else values
+        labels = None if self.labels is None else self.labels[present]
+        weights = None if self.weights is None else self.weights[present]
+        return numbers.astype(np.float64), labels, weights
+
+    def _gaps(self, column: Column) -> list[Gap]:
+        values, labels, weights = self._present(column)
+        if self.method == "quantiles":
+            return self._quantile_gaps(values, weights)
+        assert labels is not None
+        if self.method == "midpoints":
+            return label_change_gaps(values, labels, weights, self.n_thresholds)
+        gaps = mdlp_gaps(values, labels, weights, self.n_thresholds)
+        if gaps:
+            return gaps
+        distinct = np.unique(values)
+        if len(distinct) == 2:  # nothing to choose: it is a condition already
+            return [(float(distinct[0]), float(distinct[1]))]
+        return self._quantile_gaps(values, weights) if self.no_cut == "quantiles" else []
+
+    def _quantile_gaps(
+        self, values: NDArray[np.float64], weights: NDArray[np.float64] | None
+    ) -> list[Gap]:
+        n_thresholds = _N_QUANTILES if self.n_thresholds is None else self.n_thresholds
+        return quantile_gaps(values, n_thresholds, weights)
+
+    def _levels(self, name: str, column: Column) -> list[Condition]:
+        levels, codes = factorise(column.values)
+        sizes = np.bincount(codes, weights=self.weights, minlength=len(levels))
+        size_of = {level: float(size) for level, size in zip(levels, sizes, strict=True)}
+        total = sum(size_of.values())
+        size_of.pop(None, None)
+        if len(size_of) < 2:
+            return []
+        least = 0.0
+        if self.min_frequency is not None:
+            is_share = isinstance(self.min_frequency, float | np.floating)
+            least = self.min_frequency * (total if is_share else 1)
+        by_size = sorted(size_of, key=lambda level: (-size_of[level], level))
+        frequent = [level for level in by_size if size_of[level] >= least]
+        if self.max_levels is not None and len(by_size) > self.max_levels:
+            frequent = frequent[: self.max_levels - 1]
+        rare = sorted(set(by_size) - set(frequent))
+        found = [OneOf(name, (level,)) for level in sorted(frequent)]
+        if rare and frequent:
+            found.append(OneOf(name, tuple(rare)))
+        return list(found)
+
+
+def _cut(name: str, kind: str, gaps: list[Gap], method: str) -> list[Condition]:
+    if kind == "date":
+        return [After(name, moment_between(*gap)) for gap in gaps]
+    threshold = short_decimal if method == "quantiles" else middle
+    return [Above(name, threshold(*gap)) for gap in gaps]
+
+
+def _given_conditions(name: str, kind: str, thresholds: list[Any]) -> list[Condition]:
+    if kind == "number":
+        numbers = check_numbers(
+            thresholds, f"thresholds of {name!r}", len(thresholds), negative=True
+        )
+        return [Above(name, float(t)) for t in np.unique(numbers)]
+    if kind == "date":
+        try:
+            moments = {np.datetime64(t, "us") for t in thresholds}
+        except (TypeError, ValueError) as error:
+            raise ValueError(
+                f"thresholds of {name!r} must be dates or times, or texts in ISO 8601: {error}"
+            ) from error
+        return [After(name, write_moment(moment)) for moment in sorted(moments)]
+    raise ValueError(
+        f"thresholds are given for the column {name!r}, which is neither of numbers nor of dates "
+        f"but of the kind {kind!r}"
+    )
+
+
+def factorise(values: NDArray[np.object_]) -> tuple[NDArray[np.object_], NDArray[np.intp]]:
+    """Return the distinct values, and for each value its place among them."""
+    place: dict[Any, int] = {}
+    codes = np.fromiter(
+        (place.setdefault(value, len(place)) for value in values), dtype=np.intp, count=len(values)
+    )
+    return objects(list(place)), codes

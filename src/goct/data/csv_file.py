@@ -1,0 +1,279 @@
+"""Reading tables from CSV files: the standard library's parser, columns as numpy arrays.
+
+The parser of the standard library reads a million rows in seconds, needs no
+data frame library, and knows the line of everything it reads, so that errors
+can name it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import gc
+import os
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from difflib import get_close_matches
+from itertools import islice
+from pathlib import Path
+from typing import IO, Any
+
+from goct.data.cells import CellError, ColumnReader
+from goct.data.dialect import Dialect, TableError, find_dialect
+from goct.data.table import Table
+
+MAX_COLUMNS = 100_000
+_CELLS_PER_CHUNK = 1 << 15  # few enough to stay in the processor's cache
+
+
+def read_csv(
+    path: str | os.PathLike[str],
+    *,
+    kinds: Mapping[str, str] | None = None,
+    ignore: Collection[str] = (),
+    only: Collection[str] | None = None,
+    verbatim: Mapping[str, Collection[str]] | None = None,
+    delimiter: str | None = None,
+    decimal: str | None = None,
+    encoding: str | None = None,
+    dialect: Dialect | None = None,
+) -> Table:
+    """Read a CSV file with a line of column names.
+
+    Blanks around a cell do not count. Empty cells and NA, N/A, NaN, nan, NULL,
+    null and ? are missing values.
+
+    Parameters
+    ----------
+    path
+        The file.
+    kinds
+        What columns hold, for those where the content shall not decide. A cell
+        that does not fit is an error.
+    ignore
+        Columns to leave out.
+    only
+        Columns to read; all if None.
+    verbatim
+        Columns of categories that are taken as they are written, blanks and all,
+        with their known categories, which are never missing values.
+    delimiter, decimal, encoding
+        How the file is written. By default the delimiter is the comma,
+        semicolon, tab or bar that fits the first lines, the decimal comma is
+        recognised where it is clear, and the encoding is UTF-8 (or UTF-16 with a
+        mark).
+    dialect
+        All three at once, as :func:`find_dialect` returns them.
+
+    Raises
+    ------
+    TableError
+        If the file cannot be read as a table; the message says where.
+    """
+    source = Path(path)
+    dialect = dialect or find_dialect(source, delimiter, decimal, encoding)
+    names, notes = read_header(source, dialect)
+    for name in [*(kinds or {}), *ignore, *(only or ())]:
+        if name not in names:
+            raise TableError(f"{source}: there is no column {name!r}{suggest(name, names)}")
+    wanted = {
+        name: j
+        for j, name in enumerate(names)
+        if name is not None and name not in ignore and (only is None or name in only)
+    }
+    forced = dict(kinds or {})
+    verbatim = verbatim or {}
+    readers, n_rows = _read_columns(source, dialect, len(names), wanted, forced, verbatim)
+    notes += [dialect.note] if dialect.note else []
+    for reader in readers.values():
+        if reader.strange is not None:
+            notes.append(reader.note(_line_of(source, dialect, reader.strange[0])))
+    changed = {name: "category" for name, reader in readers.items() if reader.is_stale}
+    if changed:
+        # Some column looked like numbers at first: its first cells are needed as they were.
+        again = {name: wanted[name] for name in changed}
+        more, _ = _read_columns(source, dialect, len(names), again, {**forced, **changed}, verbatim)
+        readers.update(more)
+    if n_rows == 0:
+        raise TableError(f"{source}: there are no rows below the line of column names")
+    columns = [readers[name].column(n_rows) for name in wanted]
+    return Table(
+        n_rows,
+        len(columns),
+        list(wanted),
+        columns.__getitem__,
+        source,
+        tuple(notes),
+        lambda row: _line_of(source, dialect, row),
+    )
+
+
+def read_rows(path: str | os.PathLike[str], dialect: Dialect) -> Iterator[list[str]]:
+    """Iterate over the lines of a CSV file as lists of cells, the column names first.
+
+    Empty lines are left out.
+    """
+    source = Path(path)
+    with _open(source, dialect.encoding) as file:
+        reader = _parser(file, dialect)
+        with _naming_the_line(source, reader):
+            for row in reader:
+                if row:
+                    yield row
+
+
+def write_csv(
+    file: IO[str], names: Sequence[str], rows: Iterator[Sequence[Any]], delimiter: str = ","
+) -> None:
+    """Write a table as a CSV file with a line of column names."""
+    writer = csv.writer(file, delimiter=delimiter, lineterminator="\n")
+    writer.writerow(names)
+    writer.writerows(rows)
+
+
+def _open(path: Path, encoding: str) -> IO[str]:
+    try:
+        return path.open(encoding=encoding, newline="")
+    except OSError as error:
+        raise TableError(f"{path}: {error.strerror or error}") from None
+
+
+def _parser(lines: Any, dialect: Dialect) -> Any:
+    return csv.reader(lines, delimiter=dialect.delimiter, strict=True)
+
+
+@contextlib.contextmanager
+def _naming_the_line(path: Path, reader: Any) -> Iterator[None]:
+    try:
+        yield
+    except csv.Error as error:
+        text = str(error)
+        if "field limit" in text:
+            text = (
+                f"a cell has more than {csv.field_size_limit():,} characters; perhaps a quote is "
+                "not closed"
+            )
+        elif "unexpected end" in text:
+            text = "a quoted cell does not end"
+        raise TableError(f"{path}, line {reader.line_num}: {text}") from None
+    except UnicodeDecodeError as error:
+        byte = error.object[error.start : error.start + 1].hex()
+        line = reader.line_num + error.object.count(b"\n", 0, error.start) + 1
+        raise TableError(
+            f"{path}, line {line}: the byte 0x{byte} is not {error.encoding} text; name the "
+            "encoding, for example cp1252 or latin-1"
+        ) from None
+    except UnicodeError as error:
+        raise TableError(f"{path}, line {reader.line_num + 1}: {error}") from None
+
+
+def read_header(path: Path, dialect: Dialect) -> tuple[list[str | None], list[str]]:
+    """Return the column names, None for columns without one, and notes on them."""
+    first = next(read_rows(path, dialect), None)
+    if first is None:
+        raise TableError(f"{path}: the file is empty")
+    if len(first) > MAX_COLUMNS:
+        raise TableError(f"{path}: there are {len(first)} columns; at most {MAX_COLUMNS} are read")
+    names = [name.strip() or None for name in first]
+    if all(_is_number(name) for name in names):
+        raise TableError(f"{path}, line 1: this looks like data; the first line must name columns")
+    seen: dict[str, int] = {}
+    notes = []
+    for j, name in enumerate(names, start=1):
+        if name is None:
+            notes.append(f"column {j} has no name and is not used")
+        elif name in seen:
+            raise TableError(
+                f"{path}, line 1: the columns {seen[name]} and {j} are both called {name!r}"
+            )
+        else:
+            seen[name] = j
+    return names, notes
+
+
+def _is_number(cell: str | None) -> bool:
+    try:
+        return cell is None or float(cell) is not None
+    except ValueError:
+        return False
+
+
+def suggest(name: str, names: Collection[str | None]) -> str:
+    """Return a hint at the names that are nearest to one that does not exist."""
+    known = {text.lower(): text for text in names if text is not None}
+    near = [known[match] for match in get_close_matches(name.lower(), known, n=3, cutoff=0.5)]
+    if near:
+        return f"; did you mean {' or '.join(map(repr, near))}?"
+    shown = ", ".join(repr(text) for text in list(known.values())[:12])
+    return f"; there are {shown}{', ...' if len(known) > 12 else ''}"
+
+
+def _read_columns(
+    path: Path,
+    dialect: Dialect,
+    width: int,
+    wanted: Mapping[str, int],
+    kinds: Mapping[str, str],
+    verbatim: Mapping[str, Collection[str]],
+) -> tuple[dict[str, ColumnReader], int]:
+    """Read columns in pieces, so that only their values are kept and not the text."""
+    readers = {
+        name: ColumnReader(name, kinds.get(name), dialect, verbatim.get(name)) for name in wanted
+    }
+    step = max(64, _CELLS_PER_CHUNK // width)
+    done = -1  # the first row that is not empty holds the names
+    with _open(path, dialect.encoding) as file, _without_collector():
+        parser = _parser(file, dialect)
+        while True:
+            with _naming_the_line(path, parser):
+                chunk = list(islice(parser, step))
+            if not chunk:
+                return readers, done
+            lengths = set(map(len, chunk))
+            if 0 in lengths:
+                chunk = [row for row in chunk if row]
+                lengths.discard(0)
+            if lengths - {width}:
+                bad = next(i for i, row in enumerate(chunk) if len(row) != width)
+                line = _line_of(path, dialect, done + bad)
+                raise TableError(
+                    f"{path}, line {line}: there are {len(chunk[bad])} cells, but {width} "
+                    "column names"
+                )
+            if done < 0 and chunk:
+                del chunk[0]
+                done = 0
+            columns = list(zip(*chunk, strict=True))
+            for name, j in wanted.items() if columns else ():
+                try:
+                    readers[name].add(columns[j], done)
+                except CellError as error:
+                    line = _line_of(path, dialect, error.row)
+                    raise TableError(f"{path}, line {line}, column {name!r}: {error}") from None
+            done += len(chunk)
+
+
+@contextlib.contextmanager
+def _without_collector() -> Iterator[None]:
+    """Pause the garbage collector, which would look at millions of cells again and again."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+def _line_of(path: Path, dialect: Dialect, row: int) -> int:
+    """Return the line on which a row starts, the first row below the names being 0."""
+    with _open(path, dialect.encoding) as file:
+        reader = _parser(file, dialect)
+        count = -1
+        before = 0
+        for cells in reader:
+            if cells:
+                if count == row:
+                    return before + 1
+                count += 1
+            before = reader.line_num
+    return before
