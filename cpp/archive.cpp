@@ -10,42 +10,43 @@ void Archive::mark(const Node& node, std::vector<std::uint64_t>& bits) const {
     for (int r = 0; r < node.rows(); ++r) bits[node.row(r) / 64] |= std::uint64_t{1} << (node.row(r) % 64);
 }
 
-void Archive::add(const Node& node, std::int64_t value, const std::vector<std::int64_t>& inside,
-                  const std::vector<std::int64_t>& outside) {
+void Archive::add(const Node& node, std::span<const std::int64_t> bound, const std::vector<std::int64_t>& inside,
+                  const std::vector<std::int64_t>& outside, int side_classes) {
     if (entries_.size() < kEntries) entries_.emplace_back();
     Entry& entry = entries_[next_];
     next_ = (next_ + 1) % kEntries;
     mark(node, entry.rows);
-    entry.value = value;
-    entry.inside.assign(instance_.problem().features(), 0);
-    entry.outside.assign(instance_.problem().features(), 0);
-    for (int f = 0; f < node.features(); ++f) {
-        entry.inside[node.feature(f)] = inside[f];
-        entry.outside[node.feature(f)] = outside[f];
-    }
+    entry.bound.assign(bound.begin(), bound.end());
+    const std::size_t features = instance_.problem().features(), own = node.features();
+    entry.inside.assign(side_classes * features, 0);
+    entry.outside.assign(side_classes * features, 0);
+    for (int m = 0; m < side_classes; ++m)
+        for (std::size_t f = 0; f < own; ++f) {
+            entry.inside[m * features + node.feature(f)] = inside[m * own + f];
+            entry.outside[m * features + node.feature(f)] = outside[m * own + f];
+        }
 }
 
-std::int64_t Archive::match(const Node& node, std::int64_t limit) {
+void Archive::match(const Node& node, std::int64_t limit, std::span<std::int64_t> bound) {
     mark(node, bits_);
     matches_.clear();
-    std::int64_t bound = 0;
     for (const Entry& entry : entries_) {
         std::int64_t loss = 0;
         for (std::size_t w = 0; w < bits_.size() && loss < limit; ++w)
             for (std::uint64_t lost = entry.rows[w] & ~bits_[w]; lost; lost &= lost - 1)
                 loss += instance_.row(static_cast<int>(64 * w) + std::countr_zero(lost)).swing;
         if (loss >= limit) continue;
-        bound = std::max(bound, entry.value - loss);
+        for (std::size_t m = 0; m < bound.size(); ++m) bound[m] = std::max(bound[m], entry.bound[m] - loss);
         matches_.push_back({&entry, loss});
     }
     const auto kept = std::min(kMatches, matches_.size());
     std::partial_sort(matches_.begin(), matches_.begin() + kept, matches_.end(),
                       [](const Match& a, const Match& b) { return a.loss < b.loss; });
     matches_.resize(kept);
-    return bound;
 }
 
-void Archive::inherit(const Node& node, std::vector<std::int64_t>& inside, std::vector<std::int64_t>& outside) {
+void Archive::inherit(const Node& node, std::vector<std::int64_t>& inside, std::vector<std::int64_t>& outside,
+                      int side_classes) {
     const Problem& problem = instance_.problem();
     for (const auto& [entry, loss] : matches_) {
         // What is lost inside each feature: like all such sums, up the chains from the rows' entries.
@@ -58,10 +59,16 @@ void Archive::inherit(const Node& node, std::vector<std::int64_t>& inside, std::
             }
         for (int f = problem.features() - 2; f >= 0; --f)
             if (problem.chain(f) == problem.chain(f + 1)) lost_[f] += lost_[f + 1];
-        for (int f = 0; f < node.features(); ++f) {
-            const int g = node.feature(f);
-            inside[f] = std::max(inside[f], entry->inside[g] - lost_[g]);
-            outside[f] = std::max(outside[f], entry->outside[g] - (loss - lost_[g]));
+        for (int m = 0; m < side_classes; ++m) {
+            const std::int64_t *in = entry->inside.data() + std::size_t(m) * problem.features();
+            const std::int64_t *out = entry->outside.data() + std::size_t(m) * problem.features();
+            std::int64_t* const inside_m = inside.data() + std::size_t(m) * node.features();
+            std::int64_t* const outside_m = outside.data() + std::size_t(m) * node.features();
+            for (int f = 0; f < node.features(); ++f) {
+                const int g = node.feature(f);
+                inside_m[f] = std::max(inside_m[f], in[g] - lost_[g]);
+                outside_m[f] = std::max(outside_m[f], out[g] - (loss - lost_[g]));
+            }
         }
     }
 }

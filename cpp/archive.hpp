@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "node.hpp"
@@ -17,20 +18,22 @@ class Archive {
 public:
     explicit Archive(const Instance& instance) : instance_(instance) {}
 
-    void add(const Node& node, std::int64_t value, const std::vector<std::int64_t>& inside,
-             const std::vector<std::int64_t>& outside);
+    // Bounds on the node by class of trees, and on its sides by class and feature.
+    void add(const Node& node, std::span<const std::int64_t> bound, const std::vector<std::int64_t>& inside,
+             const std::vector<std::int64_t>& outside, int side_classes);
 
-    // Looks for the archived nodes most similar to this one; returns a lower bound on it. Losses of `limit` and more
+    // Looks for the archived nodes most similar to this one and raises the bounds on it. Losses of `limit` and more
     // are of no interest.
-    std::int64_t match(const Node& node, std::int64_t limit);
+    void match(const Node& node, std::int64_t limit, std::span<std::int64_t> bound);
     // Raises the bounds on the sides of the node's features by what the matches say.
-    void inherit(const Node& node, std::vector<std::int64_t>& inside, std::vector<std::int64_t>& outside);
+    void inherit(const Node& node, std::vector<std::int64_t>& inside, std::vector<std::int64_t>& outside,
+                 int side_classes);
 
 private:
     struct Entry {
         std::vector<std::uint64_t> rows;            // bits
-        std::int64_t value = 0;
-        std::vector<std::int64_t> inside, outside;  // by feature of the problem
+        std::vector<std::int64_t> bound;            // by class
+        std::vector<std::int64_t> inside, outside;  // by class and feature of the problem
     };
     struct Match {
         const Entry* entry;

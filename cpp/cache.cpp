@@ -12,7 +12,7 @@ Cache::Cache(std::size_t bytes)
       shards_(std::make_unique<Shard[]>(kShards)) {}
 
 std::uint64_t Cache::hash(const Key& key, CacheSlot slot) {
-    std::uint64_t h = key.low + 0x9E3779B97F4A7C15u * static_cast<std::uint64_t>(slot.depth * 0x10000 + slot.splits);
+    std::uint64_t h = key.low + 0x9E3779B97F4A7C15u * (static_cast<std::uint64_t>(slot.depth) << 32 | static_cast<std::uint64_t>(slot.splits));
     h *= 0xD1B54A32D192ED03u;
     return h ^ (h >> 32);
 }
@@ -59,8 +59,8 @@ void Cache::store(const Key& key, CacheSlot slot, const CacheValue& value) {
         if (e->exact || (!value.exact && e->value >= value.value)) return;
     }
     if (!e->costs) ++shard.used;
-    *e = {key, value.value, value.root, static_cast<std::uint16_t>(value.costs + 1),
-          static_cast<std::uint16_t>(slot.splits), static_cast<std::uint8_t>(slot.depth), value.exact};
+    *e = {key, value.value, value.root, slot.splits, static_cast<std::uint16_t>(value.costs + 1),
+          static_cast<std::uint8_t>(slot.depth), value.exact};
 }
 
 void Cache::grow(Shard& shard) {

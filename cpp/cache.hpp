@@ -13,9 +13,9 @@ namespace goct {
 
 struct CacheSlot {          // which question
     int depth;
-    int splits;             // split budget, kAnySplits without one
+    int splits;             // split budget, kAnySplits without one; plus kRelaxed if smaller leaves are allowed
 };
-inline constexpr int kAnySplits = 0xFFFF;
+inline constexpr int kAnySplits = 1 << 29, kRelaxed = 1 << 30;
 
 struct CacheValue {
     std::int64_t value;     // total cost, the unavoidable part included, so that it makes sense under other costs
@@ -41,9 +41,8 @@ private:
     struct Entry {
         Key key;
         std::int64_t value;
-        std::int32_t root;
+        std::int32_t root, splits;
         std::uint16_t costs;    // number + 1; 0 if the entry is empty
-        std::uint16_t splits;
         std::uint8_t depth;
         bool exact;
     };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <stdexcept>
 #include <utility>
 
 #include "buffer.hpp"
@@ -204,8 +205,8 @@ private:
     RowSet whole_, part_, rest_;
 };
 
-DepthTwo::DepthTwo(const Instance& instance, std::size_t bytes, Control& control)
-    : instance_(instance), bytes_(bytes), control_(&control), weighted_(instance.costs().min_leaf_weight() > 0) {}
+DepthTwo::DepthTwo(const Instance& instance, bool weighted, std::size_t bytes, Control& control)
+    : instance_(instance), bytes_(bytes), control_(&control), weighted_(weighted) {}
 DepthTwo::~DepthTwo() = default;
 
 template <class T>
@@ -226,6 +227,7 @@ DepthTwo::Table& DepthTwo::table_for(const Node& node) {
 }
 
 DepthTwoValues DepthTwo::solve(const Node& node, SideValues& sides) {
+    ++generation_;
     return table_for(node).solve(node, false, control_, sides);
 }
 
@@ -234,15 +236,21 @@ bool DepthTwo::can_open(const Node& node) const {
     return 2 * pairs * planes() * sizeof(std::int64_t) <= static_cast<double>(bytes_);
 }
 
-DepthTwoValues DepthTwo::open(const Node& node, SideValues& sides) {
+DepthTwo::Opened DepthTwo::open(const Node& node, SideValues& sides, DepthTwoValues& values) {
     open_ = &table_for(node);
-    return open_->solve(node, true, control_, sides);
+    values = open_->solve(node, true, control_, sides);
+    return {++generation_};
 }
 
-DepthTwoValues DepthTwo::solve_side(int f, bool inside, std::int64_t leaf) {
-    return open_->solve_side(f, inside, leaf);
+DepthTwo::Table& DepthTwo::opened(Opened opened) const {
+    if (opened.generation != generation_) throw std::logic_error("the counts are of another node");
+    return *open_;
 }
 
-const std::vector<std::int64_t>* DepthTwo::overlaps(int f) const { return open_->overlaps(f); }
+DepthTwoValues DepthTwo::solve_side(Opened which, int f, bool inside, std::int64_t leaf) {
+    return opened(which).solve_side(f, inside, leaf);
+}
+
+const std::vector<std::int64_t>* DepthTwo::overlaps(Opened which, int f) const { return opened(which).overlaps(f); }
 
 }  // namespace goct

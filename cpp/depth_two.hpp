@@ -22,9 +22,15 @@ struct SideValues {
 // Counts in 8, 16, 32 or 64 bits, whatever the node's total cost needs.
 class DepthTwo {
 public:
+    // Which node is open: whoever asks about its sides has to say.
+    struct Opened {
+        std::uint64_t generation;
+    };
+
     // `bytes`: memory for the matrices of pair counts. Counts throw SearchStopped if they take long and the control
     // says so.
-    DepthTwo(const Instance& instance, std::size_t bytes, Control& control);
+    // `weighted`: leaves have the minimum weight of the costs.
+    DepthTwo(const Instance& instance, bool weighted, std::size_t bytes, Control& control);
     ~DepthTwo();
 
     DepthTwoValues solve(const Node& node, SideValues& sides);
@@ -33,12 +39,13 @@ public:
 
     // Solves the node and keeps its counts, so that its sides can be solved by `solve_side`. Only if they fit.
     bool can_open(const Node& node) const;
-    DepthTwoValues open(const Node& node, SideValues& sides);
+    // Until the next call of solve or open.
+    Opened open(const Node& node, SideValues& sides, DepthTwoValues& values);
     // The rows of the open node inside or outside f; `leaf` is their cost as a leaf. The smaller side is counted, the
     // larger is the rest.
-    DepthTwoValues solve_side(int f, bool inside, std::int64_t leaf);
+    DepthTwoValues solve_side(Opened opened, int f, bool inside, std::int64_t leaf);
     // What Node::overlaps says about f, if f is the feature last solved.
-    const std::vector<std::int64_t>* overlaps(int f) const;
+    const std::vector<std::int64_t>* overlaps(Opened opened, int f) const;
 
 private:
     class Table;
@@ -49,6 +56,7 @@ private:
     template <class T>
     Table& table_of(std::unique_ptr<Table>& table);
     Table& table_for(const Node& node);
+    Table& opened(Opened opened) const;
 
     const Instance& instance_;
     std::size_t bytes_;
@@ -56,6 +64,7 @@ private:
     bool weighted_;     // there is a minimum leaf weight
     std::unique_ptr<Table> table8_, table16_, table32_, table64_;
     Table* open_ = nullptr;
+    std::uint64_t generation_ = 0;      // how many nodes were solved
 };
 
 }  // namespace goct

@@ -54,8 +54,9 @@ private:
     std::vector<std::int64_t> costs_[2];    // by side and feature
 };
 
-FrontSearch::FrontSearch(const SearchContext& context, Units units)
-    : context_(context), units_(units), search_(context), small_(context.instance, units, context.control) {}
+FrontSearch::FrontSearch(const SearchContext& context, Units units, int depth)
+    : context_(context), units_(units), search_(context, depth), small_(context.instance, units, context.control),
+      depth_(depth) {}
 
 void FrontSearch::check() const {
     if (context_.control.stopped()) throw SearchStopped{};
@@ -104,29 +105,33 @@ std::int64_t FrontSearch::walk(int l, int depth, int splits, Remaining&& remaini
     const auto cutoff = [&](const Limits& limits) { return limits.budget - base + 1; };
     const std::int64_t first_cutoff = cutoff(remaining());
     if (first_cutoff <= 0) return base;
-    if (!search_.prepare(l, depth, first_cutoff)) return base + first_cutoff;
+    Search<AnySplits>::Values avoidable{0};
+    if (!search_.prepare(l, depth, {first_cutoff}, avoidable)) return base + first_cutoff;
     SideCosts least(node, context_.techniques.similarity && context_.instance.costs().min_leaf_weight() == 0);
-    const auto raise = [&](int f, const Search::Attempt& avoidable) {
-        least.raise(f, true, avoidable.inside + node.inside(f).base);
-        least.raise(f, false, avoidable.outside + node.outside(f).base);
+    const auto raise = [&](int f) {
+        least.raise(f, true, search_.side(l, true).bound[0] + node.inside(f).base);
+        least.raise(f, false, search_.side(l, false).bound[0] + node.outside(f).base);
     };
     for (int f : search_.order(l)) {
         check();
         const Limits limits = remaining();
         if (cutoff(limits) <= 0) break;
-        const Search::Attempt known = search_.bounds(l, f);
-        raise(f, known);
+        if (!node.allows(context_.instance, f)) continue;
+        search_.recall(l, f);
+        raise(f);
         if (least.sum(f) > limits.budget) continue;
-        const Search::Attempt found = search_.attempt(l, depth, f, known, cutoff(limits), scratch_);
+        search_.attempt(l, depth, f, {cutoff(limits)});
         check();
-        raise(f, found);
+        raise(f);
+        search_.learn(l, depth, f);
         if (least.sum(f) <= limits.budget) combine(l, depth, splits, f, least, limits, take);
-        search_.learn(l, f, found);
     }
     search_.conclude(l, depth);
     std::int64_t bound = kInfinite;
     for (int f = 0; f < node.features(); ++f) {
-        raise(f, search_.bounds(l, f));
+        if (!node.allows(context_.instance, f)) continue;
+        search_.recall(l, f);
+        raise(f);
         bound = std::min(bound, least.sum(f));
     }
     return bound;
@@ -156,10 +161,10 @@ void FrontSearch::combine(int l, int depth, int splits, int f, SideCosts& least,
     take(f, fronts[1], fronts[0], limits);
 }
 
-bool FrontSearch::run(int depth, int splits, const Limits& limits, const Visit& visit) {
+bool FrontSearch::run(int splits, const Limits& limits, const Visit& visit) {
     limits_ = limits;
     splits_ = splits;
-    depth_ = usable_depth(depth, splits);
+    depth_ = usable_depth(depth_, splits);
     visited_.clear();
     wanted_.reset();
     const Node& node = search_.enter_root();

@@ -22,11 +22,11 @@ public:
     // Says whether a point is wanted: then the new limits, which replace the old ones, otherwise nothing.
     using Visit = std::function<std::optional<Limits>(const Spot&)>;
 
-    FrontSearch(const SearchContext& context, Units units);
+    FrontSearch(const SearchContext& context, Units units, int depth);
 
     // Visits points of trees within the limits until each such tree is dominated by a visited point. False if stopped
     // before.
-    bool run(int depth, int splits, const Limits& limits, const Visit& visit);
+    bool run(int splits, const Limits& limits, const Visit& visit);
 
     // The last wanted point, if there was one, and its tree.
     const std::optional<Point>& wanted() const { return wanted_; }
@@ -48,14 +48,13 @@ private:
 
     const SearchContext context_;
     const Units units_;
-    Search search_;
+    Search<AnySplits> search_;
     SmallFronts small_;
     // About the whole problem.
-    int depth_ = 0, splits_ = kUnlimited;
+    int depth_, splits_ = kUnlimited;
     Limits limits_{-1, -1, -1};
     Staircase<Spot> visited_;
     std::optional<Point> wanted_;
-    Preorder scratch_;
 };
 
 }  // namespace goct

@@ -85,7 +85,6 @@ void Node::keep_useful(const Instance& instance, int features, EachRow&& each_ro
     });
     if (reduce) scratch.reset(features, total_.key);
 
-    const std::int64_t least = std::max<std::int64_t>(instance.costs().min_leaf_weight(), 0);
     inside_.clear();
     renamed_.resize(features);
     int kept = 0;
@@ -99,8 +98,7 @@ void Node::keep_useful(const Instance& instance, int features, EachRow&& each_ro
             const bool grows = level_[f].count > 0;
             sum += level_[f];
             level_[f] = sum;
-            renamed_[f] = grows && sum.count < total_.count && sum.weight >= least &&
-                          total_.weight - sum.weight >= least && (!reduce || scratch.insert(sum.key));
+            renamed_[f] = grows && sum.count < total_.count && (!reduce || scratch.insert(sum.key));
         }
         int last = -1;
         for (int f = begin; f < end; ++f) {

@@ -79,6 +79,11 @@ public:
     const Sums& inside(int f) const { return inside_[f]; }
     Sums outside(int f) const { return total_ - inside_[f]; }
     std::int64_t leaf() const { return leaf_; }                 // avoidable cost of the best single label
+    // Can both sides of f be leaves? Features with a smaller side stay, for the bounds on trees with smaller leaves.
+    bool allows(const Instance& instance, int f) const {
+        const std::int64_t least = instance.costs().min_leaf_weight(), inside = inside_[f].weight;
+        return inside >= least && total_.weight - inside >= least;
+    }
 
     // Entries: the smallest set of each chain that holds row r.
     const int* entries_begin(int r) const { return entries_.data() + entry_begin_[r]; }

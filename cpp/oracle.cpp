@@ -119,7 +119,7 @@ std::vector<Ratio> Oracle::ratios_to(const Known& known, Control& control) const
 
 Answer Oracle::find(const Question& question, Control& control) {
     const int depth = std::clamp(question.max_depth, 0, kDeepest);
-    if (question.max_splits && *question.max_splits < BudgetSearch::most_splits(depth, rows()))
+    if (question.max_splits && *question.max_splits < most_splits(depth, rows()))
         return find_within_budget(question, control);
     const Known& known = register_costs(question);
     const Costs& costs = *known.costs;
@@ -127,15 +127,16 @@ Answer Oracle::find(const Question& question, Control& control) {
     const std::vector<Ratio> ratios = ratios_to(known, control);
     const Instance instance(problem, costs);
     const SearchContext context{instance, techniques_, cache_, known.number, ratios, control, matrix_bytes_};
-    Search search(context);
+    Search<AnySplits> search(context, depth);
 
     Answer answer;
-    Preorder preorder;
     const std::int64_t base = unavoidable(costs);
-    answer.bound = search.solve(depth, avoidable_cutoff(question.cutoff, base), jobs_, preorder) + base;
+    auto outcome = search.solve({avoidable_cutoff(question.cutoff, base)}, jobs_);
+    Preorder& preorder = outcome.tree[0];
+    answer.bound = outcome.bound[0] + base;
     answer.proven = control.reason() == StopReason::none;
     if (!preorder.empty()) {
-        if (!search.expand_at_last(depth, preorder)) throw std::logic_error("a found tree could not be worked out");
+        if (!search.expand_at_last(preorder)) throw std::logic_error("a found tree could not be worked out");
         answer.tree = build_tree(costs, preorder, answer.cost);
         if (answer.proven && answer.cost != answer.bound) throw std::logic_error("a tree does not cost what was found");
     }
@@ -152,20 +153,18 @@ std::vector<Answer> Oracle::find_budgets(const Question& question, const std::ve
     const std::vector<Ratio> ratios = ratios_to(known, control);
     const Instance instance(problem, costs);
     const SearchContext context{instance, techniques_, cache_, known.number, ratios, control, matrix_bytes_};
-    BudgetSearch search(context);
-
     const int depth = std::clamp(question.max_depth, 0, kDeepest), asked = std::max(question.max_splits.value_or(0), 0);
-    const int most = BudgetSearch::most_splits(depth, std::min(asked, std::max(rows() - 1, 0)));
+    const int most = most_splits(depth, std::min(asked, std::max(rows() - 1, 0)));
     const std::int64_t base = unavoidable(costs);
-    BudgetValues limits;
+    std::vector<std::int64_t> limits;
     for (int m = 0; m <= most; ++m)
         limits.push_back(avoidable_cutoff(cutoffs.empty() ? std::nullopt : std::optional(cutoffs[m]), base));
     // Larger budgets than the depth can use are the same question, with the weakest of their cutoffs.
     for (int m = most + 1; m <= asked && !cutoffs.empty(); ++m)
         limits[most] = std::max(limits[most], avoidable_cutoff(cutoffs[m], base));
 
-    std::vector<Preorder> trees;
-    const BudgetValues values = search.solve(depth, limits, trees);
+    Search<SplitBudgets> search(context, depth, most + 1);
+    auto [values, relaxed, costs_found, trees] = search.solve(limits, jobs_);
     std::vector<Answer> answers(asked + 1);
     for (int m = 0; m <= asked; ++m) {
         Answer& answer = answers[m];
@@ -173,7 +172,7 @@ std::vector<Answer> Oracle::find_budgets(const Question& question, const std::ve
         answer.proven = control.reason() == StopReason::none;
         answer.bound = values[used] + base;
         if (trees[used].empty()) continue;
-        if (m <= most && !search.expand(depth, trees[m]))
+        if (m <= most && !search.expand_at_last(trees[m]))
             throw std::logic_error("a found tree could not be worked out");
         answer.tree = build_tree(costs, trees[used], answer.cost);
         if (answer.proven && answer.cost != answer.bound) throw std::logic_error("a tree does not cost what was found");
@@ -310,10 +309,10 @@ FrontAnswer Oracle::walk_front(const FrontQuestion& question, const FrontSearch:
                       scaled_limit(limits.y, b, most_y)};
     };
     const int depth = std::clamp(question.max_depth, 0, kDeepest);
-    const bool counts = question.max_splits && *question.max_splits < BudgetSearch::most_splits(depth, rows());
-    FrontSearch search(context, question.direction);
+    const bool counts = question.max_splits && *question.max_splits < most_splits(depth, rows());
+    FrontSearch search(context, question.direction, depth);
     FrontAnswer answer;
-    answer.proven = search.run(depth, counts ? std::max(*question.max_splits, 0) : kUnlimited, scaled(question.limits),
+    answer.proven = search.run(counts ? std::max(*question.max_splits, 0) : kUnlimited, scaled(question.limits),
                                [&, a = a, b = b](const Spot& spot) {
                                    auto limits = visit({spot.x / a, spot.y / b});
                                    if (limits) limits = scaled(*limits);

@@ -8,7 +8,6 @@
 #include <optional>
 #include <vector>
 
-#include "budget_search.hpp"
 #include "cache.hpp"
 #include "control.hpp"
 #include "costs.hpp"

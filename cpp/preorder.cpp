@@ -7,7 +7,7 @@ namespace goct {
 
 namespace {
 
-// The single split of least cost. Features that leave too small a side are not in the node.
+// The single split of least cost that leaves no side too small.
 int best_split(const Instance& instance, const Node& node) {
     const int features = node.features(), planes = instance.costs().planes();
     std::vector<std::int64_t> inside(features), in_best(features, 0), out_best(features, 0);
@@ -25,9 +25,10 @@ int best_split(const Instance& instance, const Node& node) {
             out_best[f] = std::min(out_best[f], total - inside[f]);
         }
     }
-    int best = 0;
-    for (int f = 1; f < features; ++f)
-        if (in_best[f] + out_best[f] < in_best[best] + out_best[best]) best = f;
+    int best = -1;
+    for (int f = 0; f < features; ++f)
+        if (node.allows(instance, f) && (best < 0 || in_best[f] + out_best[f] < in_best[best] + out_best[best]))
+            best = f;
     return best;
 }
 

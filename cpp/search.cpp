@@ -4,64 +4,126 @@
 #include <exception>
 #include <mutex>
 #include <numeric>
-#include <stdexcept>
 #include <system_error>
 #include <thread>
 
 namespace goct {
+namespace {
 
-Search::Search(const SearchContext& context)
-    : context_(context), split_cost_(context.instance.costs().split_cost()),
-      depth_two_(context.instance, context.matrix_bytes, context.control) {}
+int size_of(const auto& values) { return static_cast<int>(values.size()); }
 
-Search::Level& Search::level(int l) {
-    while (static_cast<int>(levels_.size()) <= l) levels_.push_back(std::make_unique<Level>());
+void raise(auto& bounds, const auto& by) {
+    for (int m = 0; m < size_of(bounds); ++m) bounds[m] = std::max(bounds[m], by[m]);
+}
+
+void lower(auto& values, const auto& by) {
+    for (int m = 0; m < size_of(values); ++m) values[m] = std::min(values[m], by[m]);
+}
+
+// Is anything in `values` below its limit?
+bool any_below(const auto& values, const auto& limits) {
+    for (int m = 0; m < size_of(values); ++m)
+        if (values[m] < limits[m]) return true;
+    return false;
+}
+
+}  // namespace
+
+template <class V>
+Search<V>::Search(const SearchContext& context, int depth, int classes)
+    : context_(context), depth_(depth), constrained_(context.instance.costs().min_leaf_weight() > 0),
+      split_cost_(context.instance.costs().split_cost()), classes_(depth + 1, classes),
+      depth_two_(context.instance, false, context.matrix_bytes, context.control),
+      allowed_depth_two_(context.instance, true, context.matrix_bytes, context.control) {
+    for (int d = depth - 1; d >= 0; --d) classes_[d] = V::classes(d, classes_[d + 1]);
+}
+
+template <class V>
+typename Search<V>::Level& Search<V>::level(int l) {
+    while (size_of(levels_) <= l) {
+        levels_.push_back(std::make_unique<Level>());
+        const int depth = depth_ - (size_of(levels_) - 1);
+        if (depth < 1) continue;
+        Level& at = *levels_.back();
+        at.side_classes = classes_[depth - 1];
+        for (Outcome& side : at.side) side.reset(at.side_classes);
+        V::template resize<std::int64_t>(at.left, at.side_classes);
+        for (Values* values : {&at.limits, &at.unsolved, &at.sums})
+            V::template resize<std::int64_t>(*values, classes_[depth]);
+    }
     return *levels_[l];
 }
 
-Archive& Search::archive(int depth) {
-    while (static_cast<int>(archives_.size()) <= depth)
-        archives_.push_back(std::make_unique<Archive>(context_.instance));
+template <class V>
+Archive& Search<V>::archive(int depth) {
+    while (size_of(archives_) <= depth) archives_.push_back(std::make_unique<Archive>(context_.instance));
     return *archives_[depth];
 }
 
-void Search::make_child(int l, int f, bool inside) {
+template <class V>
+void Search<V>::make_child(int l, int f, bool inside) {
     Level& child = level(l + 1);
     child.node.make_child(context_.instance, level(l).node, f, inside, context_.techniques.reduce, splits_);
 }
 
-std::int64_t Search::cheapest(const DepthTwoValues& values) const {
-    std::int64_t best = values[0];
-    for (int m = 1; m < 4; ++m) best = std::min(best, values[m] + m * split_cost_);
-    return best;
+// Adds what the cache knows; true if that answers the question.
+template <class V>
+bool Search<V>::probe(const Sums& rows, int depth, const Values& cutoffs, Outcome& out) const {
+    const auto bound_of = [&](const CacheValue& found) -> std::int64_t {
+        if (found.costs == context_.costs_number) return found.value - rows.base;
+        return context_.techniques.transfer ? context_.ratios[found.costs].scaled_up(found.value) - rows.base : 0;
+    };
+    const auto answered = [&](int m) { return out.cost[m] <= out.bound[m] || out.bound[m] >= cutoffs[m]; };
+    bool all = true;
+    for (int m = 0; m < size_of(cutoffs); ++m) {
+        if (context_.techniques.cache && constrained_) {
+            if (const auto found = context_.cache.find(rows.key, {depth, V::budget(m) + kRelaxed})) {
+                out.relaxed[m] = std::max(out.relaxed[m], bound_of(*found));
+                out.bound[m] = std::max(out.bound[m], out.relaxed[m]);
+            }
+        }
+        if (context_.techniques.cache && !answered(m)) {
+            if (const auto found = context_.cache.find(rows.key, {depth, V::budget(m)})) {
+                out.bound[m] = std::max(out.bound[m], bound_of(*found));
+                if (found->exact && found->costs == context_.costs_number) {
+                    out.cost[m] = out.bound[m];
+                    out.tree[m].assign(1, code_of(depth <= 2 ? StandIn::small : StandIn::known, m));
+                }
+            }
+        }
+        all = all && answered(m);
+    }
+    return all;
 }
 
-// A bound for rows that cost so much as a leaf, and with at most one split: any other tree has two splits or more.
-std::int64_t Search::least(std::int64_t leaf, std::int64_t stump) const {
-    return std::min({leaf, stump + split_cost_, 2 * split_cost_});
+template <class V>
+void Search<V>::remember(const Sums& rows, int depth, const Outcome& out) {
+    if (!context_.techniques.cache) return;
+    const int number = context_.costs_number;
+    for (int m = 0; m < size_of(out.bound); ++m) {
+        // What came from the cache itself is there, or lost.
+        const bool exact = out.cost[m] <= out.bound[m] && out.tree[m].front() != code_of(StandIn::known, m);
+        if (exact || out.bound[m] > 0)
+            context_.cache.store(rows.key, {depth, V::budget(m)},
+                                 {out.bound[m] + rows.base, exact ? out.tree[m].front() : kLeaf, number, exact});
+        if (constrained_)
+            context_.cache.store(rows.key, {depth, V::budget(m) + kRelaxed},
+                                 {out.relaxed[m] + rows.base, kLeaf, number, false});
+    }
 }
 
-Search::Probe Search::probe(const Sums& rows, int depth) const {
-    if (!context_.techniques.cache) return {};
-    const auto found = context_.cache.find(rows.key, {depth, kAnySplits});
-    if (!found) return {};
-    if (found->costs == context_.costs_number) return {found->value - rows.base, found->exact};
-    if (!context_.techniques.transfer) return {};
-    return {std::max<std::int64_t>(context_.ratios[found->costs].scaled_up(found->value) - rows.base, 0), false};
-}
-
-void Search::remember(const Sums& rows, int depth, std::int64_t value, int root, bool exact) {
-    if (context_.techniques.cache)
-        context_.cache.store(rows.key, {depth, kAnySplits}, {value + rows.base, root, context_.costs_number, exact});
-}
-
-// The best depth-two tree of the node, and from its parts the order in which features are tried.
-DepthTwoValues Search::rank_features(int l, int depth) {
+// The best depth-two trees of the node, and from their parts the order in which features are tried and first bounds.
+template <class V>
+void Search<V>::rank_features(int l, int depth) {
     Level& at = level(l);
     const Node& node = at.node;
-    at.open = depth == 3 && depth_two_.can_open(node);
-    const DepthTwoValues values = at.open ? depth_two_.open(node, at.sides) : depth_two_.solve(node, at.sides);
-    at.order.resize(node.features());
+    at.open.reset();
+    if (depth == 3 && depth_two_.can_open(node))
+        at.open = depth_two_.open(node, at.sides, at.small);
+    else
+        at.small = depth_two_.solve(node, at.sides);
+    const int features = node.features();
+    at.order.resize(features);
     std::iota(at.order.begin(), at.order.end(), 0);
     if (context_.techniques.order) {
         std::stable_sort(at.order.begin(), at.order.end(), [&](int f, int g) {
@@ -69,204 +131,315 @@ DepthTwoValues Search::rank_features(int l, int depth) {
                    at.sides.inside_best[g] + at.sides.outside_best[g];
         });
     }
-    at.inside_bound.resize(node.features());
-    at.outside_bound.resize(node.features());
-    for (int f = 0; f < node.features(); ++f) {
-        at.inside_bound[f] = least(at.sides.inside_leaf[f], at.sides.inside_best[f]);
-        at.outside_bound[f] = least(at.sides.outside_leaf[f], at.sides.outside_best[f]);
-    }
-    if (depth == 3 && context_.techniques.similarity && similarity_holds()) {
-        // The node as a whole is solved at depth two, which bounds both its parts.
-        const std::int64_t value = cheapest(values);
-        for (int f = 0; f < node.features(); ++f) {
-            at.inside_bound[f] = std::max(at.inside_bound[f], value - node.outside(f).swing);
-            at.outside_bound[f] = std::max(at.outside_bound[f], value - node.inside(f).swing);
+    for (const bool inside : {false, true}) {
+        at.bound[inside].resize(std::size_t(at.side_classes) * features);
+        const auto& leaf = inside ? at.sides.inside_leaf : at.sides.outside_leaf;
+        const auto& stump = inside ? at.sides.inside_best : at.sides.outside_best;
+        for (int f = 0; f < features; ++f) {
+            // The best trees of the node bound those of its parts. Two splits never need more than two levels, three
+            // may.
+            const std::int64_t lost = inside ? node.outside(f).swing : node.inside(f).swing;
+            const auto part = [&](int s) -> std::int64_t {
+                return context_.techniques.similarity ? std::max<std::int64_t>(at.small[s] - lost, 0) : 0;
+            };
+            const DepthTwoValues errors{leaf[f], stump[f], part(2), depth == 3 ? part(3) : 0};
+            for (int m = 0; m < at.side_classes; ++m) at.bounds(inside, m)[f] = V::least(errors, m, split_cost_);
         }
     }
+}
+
+// From the bounds on the sides of all features to one on the node.
+template <class V>
+void Search<V>::relax(int l, Values& bound) {
+    Level& at = level(l);
+    for (int m = 0; m < size_of(bound); ++m) at.sums[m] = V::least(at.small, m, split_cost_);
+    V::each_share(size_of(bound), at.side_classes, [&](int m, int i, int j) {
+        const std::int64_t *inside = at.bounds(true, i), *outside = at.bounds(false, j);
+        for (int f = 0; f < at.node.features(); ++f)
+            at.sums[m] = std::min(at.sums[m], inside[f] + outside[f] + split_cost_);
+    });
+    raise(bound, at.sums);
+}
+
+template <class V>
+void Search<V>::recall(Level& from, int f, Level& to) const {
+    for (const bool inside : {false, true}) {
+        Outcome& side = to.side[inside];
+        for (int m = 0; m < from.side_classes; ++m) {
+            side.bound[m] = side.relaxed[m] = from.bounds(inside, m)[f];
+            side.cost[m] = kInfinite;
+        }
+    }
+}
+
+// What the bounds on the sides of the feature at hand leave for the node.
+template <class V>
+void Search<V>::sum_up(Level& at) const {
+    for (auto& sum : at.sums) sum = kInfinite;
+    V::each_share(size_of(at.sums), at.side_classes, [&](int m, int i, int j) {
+        at.sums[m] = std::min(at.sums[m], at.side[1].bound[i] + at.side[0].bound[j] + split_cost_);
+    });
+}
+
+template <class V>
+void Search<V>::take_tree(const DepthTwoValues& values, int m, std::int64_t leaf, Outcome& out) const {
+    out.cost[m] = V::least(values, m, split_cost_);
+    out.tree[m].assign(1, out.cost[m] == leaf ? kLeaf : code_of(StandIn::small, m));
+}
+
+// The best trees of depth two that are allowed. With a minimum leaf weight nobody asks for them if the relaxed ones
+// are not below their cutoffs either.
+template <class V>
+template <class Solve>
+std::optional<DepthTwoValues> Search<V>::allowed_values(const DepthTwoValues& relaxed, const Values& cutoffs,
+                                                        Solve&& solve_allowed) const {
+    if (!constrained_) return relaxed;
+    for (int m = 0; m < size_of(cutoffs); ++m)
+        if (V::least(relaxed, m, split_cost_) < cutoffs[m]) return solve_allowed();
+    return std::nullopt;
+}
+
+// For rows of which trees of depth two are the best there are.
+template <class V>
+template <class Solve>
+void Search<V>::take_small(const Sums& rows, int depth, std::int64_t leaf, const DepthTwoValues& relaxed,
+                           const Values& cutoffs, Solve&& solve_allowed, Outcome& out) {
+    ++context_.control.depth_two;
+    const auto values = allowed_values(relaxed, cutoffs, solve_allowed);
+    for (int m = 0; m < size_of(cutoffs); ++m) {
+        out.relaxed[m] = V::least(relaxed, m, split_cost_);
+        if (values) take_tree(*values, m, leaf, out);
+        out.bound[m] = std::max(out.bound[m], values ? out.cost[m] : out.relaxed[m]);
+    }
+    remember(rows, depth, out);
+}
+
+template <class V>
+DepthTwoValues Search<V>::solve_small(DepthTwo& solver, const Node& node, int depth, SideValues& sides) {
+    DepthTwoValues values = solver.solve(node, sides);
+    if (depth == 1) values[2] = values[3] = values[1];
     return values;
 }
 
-std::int64_t Search::search(int l, int depth, std::int64_t cutoff, Preorder& tree) {
+// Raises the bounds of `out`. Trees that cost less than their cutoffs are found, and the bounds are their costs then;
+// a narrow or stopped search may miss them.
+template <class V>
+void Search<V>::search(int l, int depth, const Values& cutoffs, Outcome& out) {
     Level& at = level(l);
     const Node& node = at.node;
-    const auto finish = [&](std::int64_t value, int root) {
-        if (value < cutoff) tree.assign(1, root);
-        return value;
-    };
     // A split costs at least the split cost.
-    if (depth == 0 || node.features() == 0 || node.leaf() <= split_cost_) return finish(node.leaf(), kLeaf);
-
+    if (depth == 0 || node.features() == 0 || node.leaf() <= split_cost_) {
+        for (int m = 0; m < size_of(cutoffs); ++m) {
+            out.bound[m] = out.relaxed[m] = out.cost[m] = node.leaf();
+            out.tree[m].assign(1, kLeaf);
+        }
+        return;
+    }
+    const auto solve_allowed = [&] { return solve_small(allowed_depth_two_, node, depth, at.allowed_sides); };
     if (depth <= 2) {
-        ++context_.control.depth_two;
-        DepthTwoValues values = depth_two_.solve(node, at.sides);
-        if (depth == 1) values[2] = values[3] = values[1];
-        const std::int64_t value = cheapest(values);
-        const int root = value == node.leaf() ? kLeaf : kDepthTwo;
-        remember(node.total(), depth, value, root, true);
-        return finish(value, root);
+        const DepthTwoValues values = solve_small(depth_two_, node, depth, at.sides);
+        return take_small(node.total(), depth, node.leaf(), values, cutoffs, solve_allowed, out);
     }
-
-    ++context_.control.nodes;
-    std::int64_t lower = split_cost_;
-    if (inherits()) {
-        lower = std::max(lower, archive(depth).match(node, cutoff));
-        if (lower >= cutoff) return lower;
+    Values& relaxed = constrained_ ? out.relaxed : out.bound;
+    const bool open = prepare(l, depth, cutoffs, relaxed);
+    raise(out.bound, relaxed);
+    if (!open) return;
+    if (start(l, cutoffs, allowed_values(at.small, cutoffs, solve_allowed), out)) {
+        if (l == 0 && width_ == 0)
+            RootLoop(*this, out).run();
+        else
+            try_features(l, depth, out);
+        if (width_) return;
+        if (context_.control.stopped()) return raise(out.bound, at.unsolved);
+        for (int m = 0; m < size_of(cutoffs); ++m)
+            out.bound[m] = out.cost[m] < cutoffs[m] ? out.cost[m] : std::max(out.bound[m], at.unsolved[m]);
     }
-    const std::int64_t best = cheapest(rank_features(l, depth));
-    if (inherits()) archive(depth).inherit(node, at.inside_bound, at.outside_bound);
-    const int root = best == node.leaf() ? kLeaf : kDepthTwo;
-    // Trees of depth three have at least three splits.
-    if (best <= std::max(lower, 3 * split_cost_)) {
-        remember(node.total(), depth, best, root, true);
-        return finish(best, root);
-    }
-    std::int64_t limit = std::min(best, cutoff), unsolved = best;
-    int best_root = root;
-    if (best < cutoff) tree.assign(1, root);
-
-    Preorder candidate;
-    const int tries = width_ ? std::min(width_, node.features()) : node.features();
-    for (int i = 0; i < tries; ++i) {
-        const int f = at.order[i];
-        const std::int64_t bound = at.inside_bound[f] + at.outside_bound[f] + split_cost_;
-        if (bound >= limit || context_.control.stopped()) {
-            unsolved = std::min(unsolved, bound);
-            continue;
-        }
-        const Attempt result = attempt(l, depth, f, bounds(l, f), limit, candidate);
-        const std::int64_t value = result.inside + result.outside + split_cost_;
-        if (result.solved) {
-            limit = value;
-            best_root = node.feature(f);
-            tree.swap(candidate);
-        }
-        unsolved = std::min(unsolved, value);
-        if (width_ == 0) learn(l, f, result);
-    }
-    const bool found = limit < cutoff || best < cutoff;
-    if (width_ || context_.control.stopped()) return width_ == 0 ? unsolved : found ? limit : cutoff;
-    const std::int64_t value = found ? limit : std::max(unsolved, cutoff);
-    remember(node.total(), depth, value, best_root, found);
-    if (inherits()) archive(depth).add(node, value, at.inside_bound, at.outside_bound);
-    return value;
+    if (constrained_) relax(l, out.relaxed);
+    remember(node.total(), depth, out);
+    if (context_.techniques.inheritance)
+        archive(depth).add(node, this->relaxed(out), at.bound[1], at.bound[0], at.side_classes);
 }
 
-const Node& Search::enter_root() {
-    level(0).node.make_root(context_.instance, splits_);
-    return level(0).node;
-}
-
-bool Search::prepare(int l, int depth, std::int64_t cutoff) {
+template <class V>
+bool Search<V>::prepare(int l, int depth, const Values& cutoffs, Values& bound) {
     Level& at = level(l);
     ++context_.control.nodes;
-    if (inherits() && archive(depth).match(at.node, cutoff) >= cutoff) return false;
-    at.small = cheapest(rank_features(l, depth));
-    if (inherits()) archive(depth).inherit(at.node, at.inside_bound, at.outside_bound);
+    for (auto& value : bound) value = std::max(value, split_cost_);
+    if (context_.techniques.inheritance) {
+        archive(depth).match(at.node, *std::max_element(cutoffs.begin(), cutoffs.end()), bound);
+        if (!any_below(bound, cutoffs)) return false;
+    }
+    rank_features(l, depth);
+    if (context_.techniques.inheritance)
+        archive(depth).inherit(at.node, at.bound[1], at.bound[0], at.side_classes);
     return true;
 }
 
-void Search::conclude(int l, int depth) {
-    if (!inherits()) return;
+// Takes trees of depth two and sets the limits below which larger ones are wanted. False if there are none.
+template <class V>
+bool Search<V>::start(int l, const Values& cutoffs, const std::optional<DepthTwoValues>& small, Outcome& out) {
     Level& at = level(l);
-    std::int64_t bound = at.small;
-    for (int f = 0; f < at.node.features(); ++f)
-        bound = std::min(bound, at.inside_bound[f] + at.outside_bound[f] + split_cost_);
-    archive(depth).add(at.node, bound, at.inside_bound, at.outside_bound);
+    bool open = false;
+    for (int m = 0; m < size_of(cutoffs); ++m) {
+        const std::int64_t value = V::least(small ? *small : at.small, m, split_cost_);
+        at.unsolved[m] = value;
+        at.limits[m] = 0;
+        if (out.cost[m] <= out.bound[m]) continue;
+        // Trees of depth three have at least three splits.
+        const bool settled = V::is_small(m) || value <= std::max(3 * split_cost_, out.bound[m]);
+        if (small && (settled || value < cutoffs[m])) take_tree(*small, m, at.node.leaf(), out);
+        if (settled) out.bound[m] = std::max(out.bound[m], value);
+        if (settled || out.bound[m] >= cutoffs[m]) continue;
+        at.limits[m] = std::min(value, cutoffs[m]);
+        open = true;
+    }
+    return open;
+}
+
+template <class V>
+void Search<V>::try_features(int l, int depth, Outcome& out) {
+    Level& at = level(l);
+    const int features = at.node.features(), tries = width_ ? std::min(width_, features) : features;
+    for (int i = 0; i < tries; ++i) {
+        const int f = at.order[i];
+        if (constrained_ && !at.node.allows(context_.instance, f)) continue;
+        recall(at, f, at);
+        sum_up(at);
+        if (any_below(at.sums, at.limits) && !context_.control.stopped()) {
+            attempt(l, depth, f, at.limits);
+            compose(at, f, at.limits, out);
+            sum_up(at);
+            if (width_ == 0) learn(at, depth, f, at);
+        }
+        lower(at.unsolved, at.sums);
+    }
+}
+
+// Feature f at the root of the node at level l: the side with more to gain first.
+template <class V>
+void Search<V>::attempt(int l, int depth, int f, const Values& limits) {
+    Level& at = level(l);
+    const bool inside_first = at.sides.inside_leaf[f] >= at.sides.outside_leaf[f];
+    for (const bool inside : {inside_first, !inside_first}) {
+        // The first side needs a tree, or there is nothing to add the other one to.
+        const Values& other = inside == inside_first ? at.side[!inside].bound : at.side[!inside].cost;
+        bool useful = false;
+        for (auto& left : at.left) left = context_.techniques.cutoffs ? 0 : kInfinite;
+        V::each_share(size_of(limits), at.side_classes, [&](int m, int i, int j) {
+            const int own = inside ? i : j;
+            const std::int64_t left = limits[m] - split_cost_ - other[inside ? j : i];
+            at.left[own] = std::max(at.left[own], left);
+            useful = useful || at.side[inside].bound[own] < left;
+        });
+        if (!useful || context_.control.stopped()) return;
+        search_side(l, depth - 1, f, inside, at.left, at.side[inside]);
+    }
 }
 
 // One side of feature f of the node at level l, with what can be said without looking at its rows first.
-std::int64_t Search::search_side(int l, int depth, int f, bool inside, std::int64_t cutoff, Preorder& tree) {
+template <class V>
+void Search<V>::search_side(int l, int depth, int f, bool inside, const Values& cutoffs, Outcome& out) {
     Level& at = level(l);
     const std::int64_t leaf = inside ? at.sides.inside_leaf[f] : at.sides.outside_leaf[f];
     const std::int64_t stump = inside ? at.sides.inside_best[f] : at.sides.outside_best[f];
-    if (leaf <= 2 * split_cost_ || stump <= split_cost_) {
-        const std::int64_t value = std::min(leaf, stump + split_cost_);
-        tree.assign(1, value == leaf ? kLeaf : kDepthTwo);
-        return value;
+    // Any other tree has two splits or more.
+    const bool leaf_wins = leaf <= 2 * split_cost_ && leaf <= stump + split_cost_;
+    if (leaf_wins || (!constrained_ && (leaf <= 2 * split_cost_ || stump <= split_cost_))) {
+        for (int m = 0; m < size_of(cutoffs); ++m) {
+            take_tree({leaf, leaf_wins ? leaf : stump, leaf_wins ? leaf : stump, leaf_wins ? leaf : stump}, m, leaf, out);
+            out.bound[m] = out.relaxed[m] = out.cost[m];
+        }
+        return;
     }
     const Sums rows = inside ? at.node.inside(f) : at.node.outside(f);
-    const Probe known = probe(rows, depth);
-    if (known.exact || known.bound >= cutoff) {
-        if (known.exact) tree.assign(1, depth == 2 ? kDepthTwo : kKnown);
-        return known.bound;
+    if (probe(rows, depth, cutoffs, out)) return;
+    if (!at.open) {
+        make_child(l, f, inside);
+        return search(l + 1, depth, cutoffs, out);
     }
-    if (at.open) {
-        ++context_.control.depth_two;
-        const std::int64_t value = cheapest(depth_two_.solve_side(f, inside, leaf));
-        const int root = value == leaf ? kLeaf : kDepthTwo;
-        remember(rows, depth, value, root, true);
-        tree.assign(1, root);
-        return value;
-    }
-    make_child(l, f, inside);
-    return std::max(search(l + 1, depth, cutoff, tree), known.bound);
+    const auto solve_allowed = [&] {
+        make_child(l, f, inside);
+        return allowed_depth_two_.solve(level(l + 1).node, at.allowed_sides);
+    };
+    take_small(rows, depth, leaf, depth_two_.solve_side(*at.open, f, inside, leaf), cutoffs, solve_allowed, out);
 }
 
-Search::Attempt Search::bounds(int l, int f) const {
-    return {levels_[l]->inside_bound[f], levels_[l]->outside_bound[f]};
-}
-
-// Feature f at the root of the node at level l, given bounds on its sides: the side with more to gain first.
-Search::Attempt Search::attempt(int l, int depth, int f, Attempt result, std::int64_t cutoff, Preorder& tree) {
-    Level& at = level(l);
-    const bool inside_first = at.sides.inside_leaf[f] >= at.sides.outside_leaf[f];
-    Preorder parts[2];
-    for (const bool inside : {inside_first, !inside_first}) {
-        std::int64_t& own = inside ? result.inside : result.outside;
-        const std::int64_t other = inside ? result.outside : result.inside;
-        const std::int64_t left = context_.techniques.cutoffs ? cutoff - split_cost_ - other : kInfinite;
-        const std::int64_t value = search_side(l, depth - 1, f, inside, left, parts[inside]);
-        own = std::max(own, value);
-        if (own + other + split_cost_ >= cutoff || context_.control.stopped()) return result;
-    }
-    result.solved = true;
-    tree.assign(1, at.node.feature(f));
-    tree.insert(tree.end(), parts[1].begin(), parts[1].end());
-    tree.insert(tree.end(), parts[0].begin(), parts[0].end());
-    return result;
+// Trees with feature f at the root, where they cost less than the limits: these are lowered.
+template <class V>
+void Search<V>::compose(const Level& at, int f, Values& limits, Outcome& out) const {
+    V::each_share(size_of(limits), at.side_classes, [&](int m, int i, int j) {
+        const std::int64_t cost = at.side[1].cost[i] + at.side[0].cost[j] + split_cost_;
+        if (cost >= limits[m]) return;
+        limits[m] = out.cost[m] = cost;
+        Preorder& tree = out.tree[m];
+        tree.assign(1, at.node.feature(f));
+        for (const Preorder* part : {&at.side[1].tree[i], &at.side[0].tree[j]})
+            tree.insert(tree.end(), part->begin(), part->end());
+    });
 }
 
 // A tree for one row set, used on another, costs at most the swings of the rows that only the first one has less. So
-// the values of f's sides bound those of every other feature. Without split costs the rows that two sets share and the
-// rest can be bounded apart and added up; with them the splits would be counted twice.
-void Search::learn(int l, int f, const Attempt& result) {
-    if (!context_.techniques.similarity || !similarity_holds()) return;
-    if (result.inside <= 0 && result.outside <= 0) return;
-    Level& at = level(l);
-    const Node& node = at.node;
-    const std::vector<std::int64_t>* overlap = at.open ? depth_two_.overlaps(f) : nullptr;
+// the values of f's sides bound those of every other feature j: the rows that j shares with either side are bounded
+// apart and added up. With split costs the splits of the tree are counted twice then.
+template <class V>
+void Search<V>::learn(const Level& from, int depth, int f, Level& to) {
+    if (!context_.techniques.similarity) return;
+    const Values &in = relaxed(from.side[1]), &out = relaxed(from.side[0]);
+    const auto positive = [](std::int64_t value) { return value > 0; };
+    if (std::none_of(in.begin(), in.end(), positive) && std::none_of(out.begin(), out.end(), positive)) return;
+    const Node& node = from.node;
+    const std::vector<std::int64_t>* overlap = from.open ? depth_two_.overlaps(*from.open, f) : nullptr;
     if (!overlap) {
-        node.overlaps(context_.instance, f, at.overlap);
-        overlap = &at.overlap;
+        node.overlaps(context_.instance, f, to.overlap);
+        overlap = &to.overlap;
     }
     const std::int64_t inside = node.inside(f).swing, outside = node.total().swing - inside;
+    const int splits = most_splits(depth - 1, 64);
+    const std::int64_t twice = split_cost_ == 0 ? 0 : splits < 64 ? splits * split_cost_ : kInfinite;
     const auto combine = [&](std::int64_t a, std::int64_t b) {
         a = std::max<std::int64_t>(a, 0), b = std::max<std::int64_t>(b, 0);
-        return split_cost_ == 0 ? a + b : std::max(a, b);
+        return std::max({a, b, a + b - twice});
     };
-    for (int j = 0; j < node.features(); ++j) {
-        const std::int64_t both = (*overlap)[j], only_j = node.inside(j).swing - both;
-        const std::int64_t inside_j = combine(result.inside - (inside - both), result.outside - (outside - only_j));
-        const std::int64_t outside_j = combine(result.inside - both, result.outside - only_j);
-        at.inside_bound[j] = std::max(at.inside_bound[j], inside_j);
-        at.outside_bound[j] = std::max(at.outside_bound[j], outside_j);
+    for (int m = 0; m < from.side_classes; ++m) {
+        if (in[m] <= 0 && out[m] <= 0) continue;
+        std::int64_t *const insides = to.bounds(true, m), *const outsides = to.bounds(false, m);
+        for (int j = 0; j < node.features(); ++j) {
+            const std::int64_t both = (*overlap)[j], only_j = node.inside(j).swing - both;
+            insides[j] = std::max(insides[j], combine(in[m] - (inside - both), out[m] - (outside - only_j)));
+            outsides[j] = std::max(outsides[j], combine(in[m] - both, out[m] - only_j));
+        }
     }
+}
+
+template <class V>
+void Search<V>::conclude(int l, int depth) {
+    if (!context_.techniques.inheritance) return;
+    Level& at = level(l);
+    Values bound = at.limits;
+    for (auto& value : bound) value = 0;
+    relax(l, bound);
+    archive(depth).add(at.node, bound, at.bound[1], at.bound[0], at.side_classes);
 }
 
 // The loop over the features of the first node, shared by the threads. They take features in order and know each
 // other's bounds. Of several best features the first in order wins, whoever finishes first.
-class Search::RootLoop {
+template <class V>
+class Search<V>::RootLoop {
 public:
-    RootLoop(Search& first, int depth, std::int64_t limit, std::int64_t fallback)
-        : first_(first), root_(first.level(0)), control_(first.context_.control), depth_(depth), limit_(limit),
-          unsolved_(fallback), done_(root_.order.size()) {}
+    RootLoop(Search& first, Outcome& out)
+        : first_(first), root_(first.level(0)), control_(first.context_.control), out_(out),
+          best_(out.bound.size(), -1), done_(root_.order.size()) {
+        scratch_.side_classes = root_.side_classes;
+        scratch_.sums = root_.sums;
+        for (Outcome& side : scratch_.side) side.reset(root_.side_classes);
+    }
 
-    // Returns a lower bound; if a tree below the limit was found, `value` and `tree` are it.
-    std::int64_t run(int jobs, std::int64_t& value, Preorder& tree) {
+    void run() {
         std::vector<std::unique_ptr<Search>> others;
         std::vector<std::thread> threads;
-        for (int t = 1; t < std::min(jobs, size()); ++t) {
-            others.push_back(std::make_unique<Search>(first_.context_));
+        first_.level(first_.depth_);    // all levels exist before other threads look at the first
+        for (int t = 1; t < (root_.open ? 1 : std::min(first_.jobs_, size_of(root_.order))); ++t) {
+            others.push_back(std::make_unique<Search>(first_.context_, first_.depth_, size_of(best_)));
             others.back()->level(0) = root_;
         }
         for (auto& other : others) {
@@ -279,19 +452,20 @@ public:
         guarded(first_);
         for (auto& thread : threads) thread.join();
         if (error_) std::rethrow_exception(error_);
-        for (; next_ < size(); ++next_) unsolved_ = std::min(unsolved_, bound(root_.order[next_]));
-        if (best_ >= 0) {
-            value = limit_;
-            tree = tree_;
+        for (; next_ < size_of(root_.order); ++next_) {
+            sum_up(root_.order[next_], root_);
+            lower(root_.unsolved, root_.sums);
         }
-        return unsolved_;
     }
 
 private:
-    int size() const { return static_cast<int>(root_.order.size()); }
-    std::int64_t bound(int f) const { return root_.inside_bound[f] + root_.outside_bound[f] + first_.split_cost_; }
     // A feature before the best one wins already with the same cost.
-    std::int64_t cutoff(int i) const { return limit_ + (i < best_); }
+    std::int64_t limit(int i, int m) const { return root_.limits[m] + (i < best_[m]); }
+
+    void sum_up(int f, Level& into) {
+        first_.recall(root_, f, into);
+        first_.sum_up(into);
+    }
 
     void guarded(Search& search) {
         try {
@@ -304,183 +478,195 @@ private:
     }
 
     void work(Search& search) {
-        Preorder candidate;
+        Level& own = search.level(0);
+        Values limits = root_.limits;
+        Outcome found;
         std::unique_lock guard(lock_);
         report();
-        while (next_ < size() && !control_.stopped()) {
+        while (next_ < size_of(root_.order) && !control_.stopped()) {
             const int i = next_++, f = root_.order[i];
-            if (bound(f) >= cutoff(i)) {
-                unsolved_ = std::min(unsolved_, bound(f));
-                done_[i] = true;
+            done_[i] = true;
+            if (first_.constrained_ && !root_.node.allows(first_.context_.instance, f)) continue;
+            sum_up(f, own);
+            for (int m = 0; m < size_of(limits); ++m) limits[m] = limit(i, m);
+            if (!any_below(own.sums, limits)) {
+                lower(root_.unsolved, own.sums);
                 continue;
             }
-            const Attempt known = first_.bounds(0, f);
-            const std::int64_t target = cutoff(i);
+            done_[i] = false;
             guard.unlock();
-            Attempt result = known;
+            found.reset(size_of(limits));
             try {
-                result = search.attempt(0, depth_, f, known, target, candidate);
-                if (result.solved && !search.expand(depth_, candidate)) result.solved = false;
+                search.attempt(0, search.depth_, f, limits);
+                search.compose(own, f, limits, found);
+                for (int m = 0; m < size_of(limits); ++m)
+                    if (found.cost[m] < kInfinite && !search.expand(found.tree[m], true)) found.cost[m] = kInfinite;
             } catch (const SearchStopped&) {
-                result.solved = false;
             }
-            const std::int64_t value = result.inside + result.outside + search.split_cost_;
+            search.sum_up(own);
             guard.lock();
-            unsolved_ = std::min(unsolved_, value);
-            if (result.solved && value < cutoff(i)) {
-                limit_ = value;
-                best_ = i;
-                tree_ = candidate;
-                control_.incumbent = value;
+            lower(root_.unsolved, own.sums);
+            for (int m = 0; m < size_of(limits); ++m) {
+                if (found.cost[m] >= limit(i, m)) continue;
+                root_.limits[m] = out_.cost[m] = found.cost[m];
+                out_.tree[m] = found.tree[m];
+                best_[m] = i;
+                if (m + 1 == size_of(limits)) control_.incumbent = found.cost[m];
             }
             done_[i] = true;
-            first_.learn(0, f, result);
+            first_.learn(own, first_.depth_, f, root_);
             report();
         }
     }
 
+    // The bound on the largest class, which bounds them all.
     void report() {
-        std::int64_t bound_now = std::min(unsolved_, limit_);
-        for (int i = 0; i < size(); ++i)
-            if (!done_[i]) bound_now = std::min(bound_now, bound(root_.order[i]));
-        control_.bound = bound_now;
+        const int last = size_of(root_.limits) - 1;
+        std::int64_t bound = std::min(root_.unsolved[last], root_.limits[last]);
+        for (int i = 0; i < size_of(root_.order); ++i) {
+            if (done_[i]) continue;
+            sum_up(root_.order[i], scratch_);
+            bound = std::min(bound, scratch_.sums[last]);
+        }
+        control_.bound = bound;
     }
 
     Search& first_;
     Level& root_;
     Control& control_;
-    const int depth_;
+    Outcome& out_;
     std::mutex lock_;
-    int next_ = 0, best_ = -1;
-    std::int64_t limit_, unsolved_;
-    std::vector<bool> done_;    // bounds of the others are not in unsolved_ yet
-    Preorder tree_;
+    int next_ = 0;
+    std::vector<int> best_;     // by class, in order
+    std::vector<bool> done_;    // bounds of the others are not in unsolved yet
+    Level scratch_;
     std::exception_ptr error_;
 };
 
-std::int64_t Search::solve(int depth, std::int64_t cutoff, int jobs, Preorder& tree) {
+template <class V>
+const Node& Search<V>::enter_root() {
     level(0).node.make_root(context_.instance, splits_);
-    const Node& root = level(0).node;
-    const Probe known = probe(root.total(), depth);
-    if (known.bound >= cutoff) return known.bound;
-    try {
-        return solve_root(depth, cutoff, jobs, known, tree);
-    } catch (const SearchStopped&) {
-        width_ = 0;
-        if (tree.empty()) tree.assign(root.leaf() < cutoff, kLeaf);
-        return known.bound;
-    }
+    return level(0).node;
 }
 
-std::int64_t Search::solve_root(int depth, std::int64_t cutoff, int jobs, const Probe& known, Preorder& tree) {
-    const Node& root = level(0).node;
-    if (known.exact) {
-        Preorder candidate{kKnown};
-        if (expand(depth, candidate))
-            tree = candidate;
-        else
-            tree.assign(root.leaf() < cutoff, kLeaf);
-        return known.bound;
-    }
-    if (depth <= 2 || root.features() == 0 || root.leaf() <= split_cost_) return search(0, depth, cutoff, tree);
-    const DepthTwoValues small = rank_features(0, depth);
-    const std::int64_t start = cheapest(small);
-    std::int64_t best = cutoff;
-    if (start < cutoff) {
-        best = start;
-        tree = small_tree(0, depth, small);
-        context_.control.incumbent = best;
-    }
-    if (best <= 3 * split_cost_) return best;
-    if (context_.techniques.first_pass) {
-        for (const int width : {1, 3}) {
-            Preorder candidate;
-            width_ = width;
-            const std::int64_t value = search(0, depth, best, candidate);
-            width_ = 0;
-            if (value < best && expand(depth, candidate)) {
-                best = value;
-                tree = candidate;
-                context_.control.incumbent = best;
-            }
+template <class V>
+typename Search<V>::Outcome Search<V>::solve(const Values& cutoffs, int jobs) {
+    jobs_ = jobs;
+    Outcome best;
+    best.reset(size_of(cutoffs));
+    const Node& root = enter_root();
+    bool known = probe(root.total(), depth_, cutoffs, best);
+    for (int m = 0; m < size_of(cutoffs); ++m)
+        if (best.cost[m] < kInfinite && !expand(best.tree[m], true)) best.cost[m] = kInfinite;
+    if (!known && depth_ > 2 && context_.techniques.first_pass)
+        for (const int width : {1, 3}) pass(width, cutoffs, best);
+    if (!known) pass(0, cutoffs, best);
+    for (int m = 0; m < size_of(cutoffs); ++m) {
+        if (best.cost[m] >= std::min(kInfinite, cutoffs[m])) {
+            const bool leaf = context_.control.stopped() && root.leaf() < cutoffs[m];
+            best.cost[m] = leaf ? root.leaf() : kInfinite;
+            best.tree[m].assign(leaf, kLeaf);
         }
-        rank_features(0, depth);
+        best.bound[m] = std::min(best.bound[m], best.cost[m]);
     }
-    level(depth);   // all levels exist before other threads look at the first
-    RootLoop loop(*this, depth, best, start);
-    std::int64_t bound = loop.run(depth > 3 ? jobs : 1, best, tree);
-    if (context_.control.stopped()) {
-        bound = std::max(std::min(bound, best), known.bound);
-    } else {
-        const bool found = best < cutoff;
-        bound = found ? best : std::max(bound, cutoff);
-        const int first = tree.empty() ? kLeaf : tree.front();
-        remember(root.total(), depth, bound, first, found && first != kKnown);
-    }
-    context_.control.bound = bound;
-    return bound;
+    if (!known && !context_.control.stopped()) remember(root.total(), depth_, best);
+    context_.control.bound = best.bound[size_of(cutoffs) - 1];
+    return best;
 }
 
-bool Search::expand(int depth, Preorder& tree) {
-    const auto stand_in = [](int code) { return code == kDepthTwo || code == kKnown; };
-    if (std::none_of(tree.begin(), tree.end(), stand_in)) return true;
+// Searches all rows, only so many features per node unless that is zero, for trees that are better than the best.
+template <class V>
+void Search<V>::pass(int width, const Values& cutoffs, Outcome& best) {
+    Outcome out = best;
+    Values limits = cutoffs;
+    lower(limits, best.cost);
+    width_ = width;
+    try {
+        search(0, depth_, limits, out);
+    } catch (const SearchStopped&) {
+    }
+    width_ = 0;
+    raise(best.bound, out.bound);
+    raise(best.relaxed, out.relaxed);
+    for (int m = 0; m < size_of(cutoffs); ++m) {
+        if (out.cost[m] >= best.cost[m] || out.cost[m] >= cutoffs[m] || !expand(out.tree[m], true)) continue;
+        best.cost[m] = out.cost[m];
+        best.tree[m] = out.tree[m];
+        if (m + 1 == size_of(cutoffs)) context_.control.incumbent = best.cost[m];
+    }
+}
+
+template <class V>
+bool Search<V>::expand(Preorder& tree, bool known_only) {
+    const auto todo = [&](int code) { return is_stand_in(code) && (!known_only || kind_of(code) == StandIn::known); };
+    if (std::none_of(tree.begin(), tree.end(), todo)) return true;
     Preorder out;
     const int* code = tree.data();
-    const bool done = expand_at(0, depth, code, out);
-    // The solver was busy with other nodes meanwhile.
-    if (level(0).open) depth_two_.open(level(0).node, level(0).sides);
+    const bool done = expand_at(0, depth_, code, known_only, out);
     if (done) tree = std::move(out);
     return done;
 }
 
-bool Search::expand_at_last(int depth, Preorder& tree) {
+template <class V>
+bool Search<V>::expand_at_last(Preorder& tree) {
     depth_two_.ignore_control();
-    return expand(depth, tree);
-}
-
-// The tree that has the value cheapest() says.
-Preorder Search::small_tree(int l, int depth, const DepthTwoValues& values) {
-    int splits = 0;
-    for (int m = 1; m <= (depth == 1 ? 1 : 3); ++m)
-        if (values[m] + m * split_cost_ < values[splits] + splits * split_cost_) splits = m;
-    return best_small_tree(context_.instance, level(l).node, values, level(l).sides, splits);
+    allowed_depth_two_.ignore_control();
+    return expand(tree, false);
 }
 
 // Reads one tree from `code` and writes it without stand-ins; the rows are those of the node at level l.
-bool Search::expand_at(int l, int depth, const int*& code, Preorder& out) {
-    Level& at = level(l);
+template <class V>
+bool Search<V>::expand_at(int l, int depth, const int*& code, bool known_only, Preorder& out) {
     const int root = *code++;
-    if (root == kLeaf) {
+    if (root == kLeaf || (known_only && is_stand_in(root) && kind_of(root) == StandIn::small)) {
         out.push_back(root);
         return true;
     }
-    if (root >= 0) {
-        const int f = local_feature(at.node, root);
-        out.push_back(root);
-        for (const bool inside : {true, false}) {
-            make_child(l, f, inside);
-            if (!expand_at(l + 1, depth - 1, code, out)) return false;
-        }
-        return true;
+    if (is_stand_in(root)) {
+        const Preorder tree = work_out(l, depth, kind_of(root), class_of(root));
+        const int* inner = tree.data();
+        return !tree.empty() && expand_at(l, depth, inner, known_only, out);
     }
-    Preorder tree;
-    if (root == kKnown) {
-        const auto known = context_.cache.find(at.node.total().key, {depth, kAnySplits});
-        if (!known || !known->exact || known->costs != context_.costs_number) {
-            search(l, depth, kInfinite, tree);
-        } else if (known->root < 0) {
-            tree.assign(1, known->root);
-        } else {
-            rank_features(l, depth);
-            const int f = local_feature(at.node, known->root);
-            attempt(l, depth, f, bounds(l, f), known->value - at.node.total().base + 1, tree);
-        }
-        if (context_.control.stopped() || tree.empty()) return false;
-    } else {
-        tree = small_tree(l, depth, depth_two_.solve(at.node, at.sides));
+    const int f = local_feature(level(l).node, root);
+    out.push_back(root);
+    for (const bool inside : {true, false}) {
+        make_child(l, f, inside);
+        if (!expand_at(l + 1, depth - 1, code, known_only, out)) return false;
     }
-    const int* inner = tree.data();
-    return expand_at(l, depth, inner, out);
+    return true;
 }
+
+// How the tree of a stand-in begins; empty if the search was stopped.
+template <class V>
+Preorder Search<V>::work_out(int l, int depth, StandIn kind, int m) {
+    Level& at = level(l);
+    if (kind == StandIn::small) {
+        DepthTwo& solver = constrained_ ? allowed_depth_two_ : depth_two_;
+        const DepthTwoValues values = solve_small(solver, at.node, depth, at.allowed_sides);
+        return best_small_tree(context_.instance, at.node, values, at.allowed_sides,
+                               V::splits(values, m, split_cost_));
+    }
+    const auto known = context_.cache.find(at.node.total().key, {depth, V::budget(m)});
+    const bool usable = known && known->exact && known->costs == context_.costs_number;
+    if (usable && known->root < 0) return {known->root};
+    Outcome out;
+    out.reset(classes_[depth]);
+    Values limits = out.bound;
+    if (usable) {
+        limits[m] = known->value - at.node.total().base + 1;
+        rank_features(l, depth);
+        const int f = local_feature(at.node, known->root);
+        recall(l, f);
+        attempt(l, depth, f, limits);
+        compose(at, f, limits, out);
+    } else {
+        limits[m] = kInfinite;
+        search(l, depth, limits, out);
+    }
+    return out.cost[m] < kInfinite && !context_.control.stopped() ? out.tree[m] : Preorder{};
+}
+
+template class Search<AnySplits>;
+template class Search<SplitBudgets>;
 
 }  // namespace goct

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include "archive.hpp"
@@ -12,6 +14,7 @@
 #include "depth_two.hpp"
 #include "node.hpp"
 #include "preorder.hpp"
+#include "values.hpp"
 
 namespace goct {
 
@@ -38,75 +41,122 @@ struct SearchContext {
     std::size_t matrix_bytes;           // for each thread's pair counts
 };
 
-// One thread's search. All values are avoidable costs (see Costs) plus split costs.
+// One thread's search. All values are avoidable costs (see Costs) plus split costs; V says which trees they are the
+// least of, AnySplits or SplitBudgets. The latter wants costs without a split cost: whoever has one puts it into the
+// cutoffs.
+//
+// With a minimum leaf weight, bounds on trees with smaller leaves (the relaxed problem) are kept beside those on the
+// trees that are allowed. They hold for both; only they carry over to similar row sets.
+template <class V>
 class Search {
 public:
-    explicit Search(const SearchContext& context);
+    using Values = typename V::template Each<std::int64_t>;
 
-    // The tree of the given depth for all rows that costs least, if that is below `cutoff`: then the cost is returned
-    // and `tree` set. Otherwise returns a lower bound; one of at least `cutoff`, unless the search was stopped.
-    std::int64_t solve(int depth, std::int64_t cutoff, int jobs, Preorder& tree);
+    // What is known about the trees of a row set, by class.
+    struct Outcome {
+        Values bound;       // no tree costs less
+        Values relaxed;     // ... and none with smaller leaves; only with a minimum leaf weight
+        Values cost;        // of the tree, kInfinite without one
+        typename V::template Each<Preorder> tree;
+
+        void reset(int classes) {
+            for (Values* values : {&bound, &relaxed}) V::template resize<std::int64_t>(*values, classes, 0);
+            V::template resize<std::int64_t>(cost, classes, kInfinite);
+            V::template resize<Preorder>(tree, classes);
+        }
+    };
+
+    // `classes`: of trees for all rows.
+    Search(const SearchContext& context, int depth, int classes = 1);
+
+    // The trees for all rows that cost least, if that is below their cutoffs: then bound and cost are equal. Otherwise
+    // the bound is at least the cutoff. If the search was stopped, the bounds are true and the trees the best so far.
+    // A cutoff of zero switches a class off.
+    Outcome solve(const Values& cutoffs, int jobs);
 
     // Replaces the stand-ins of a tree that solve() left, after which this search is over.
-    bool expand_at_last(int depth, Preorder& tree);
+    bool expand_at_last(Preorder& tree);
 
     // For those who walk the nodes themselves and want bounds on the way: the node of a level is a side of the one
     // above it. The levels below the node at hand are overwritten by attempts.
-    struct Attempt {
-        std::int64_t inside, outside;   // values of the two sides, or lower bounds
-        bool solved = false;            // both are values, and below the cutoff together
-    };
     const Node& node(int l) { return level(l).node; }
     const Node& enter_root();
     void enter(int l, int f, bool inside) { make_child(l, f, inside); }
-    // Ranks the features of the node for trees of depth three and more; false if no tree is below the cutoff.
-    bool prepare(int l, int depth, std::int64_t cutoff);
+    // Ranks the features of the node for trees of depth three and more, and raises relaxed bounds; false if these say
+    // that no tree is below its cutoff.
+    bool prepare(int l, int depth, const Values& cutoffs, Values& bound);
     const std::vector<int>& order(int l) const { return levels_[l]->order; }
-    Attempt bounds(int l, int f) const;
-    Attempt attempt(int l, int depth, int f, Attempt known, std::int64_t cutoff, Preorder& tree);
-    void learn(int l, int f, const Attempt& result);
+    // Bounds on the two sides of f go to side(); attempt() raises them, and finds the trees that matter.
+    void recall(int l, int f) { recall(*levels_[l], f, *levels_[l]); }
+    const Outcome& side(int l, bool inside) const { return levels_[l]->side[inside]; }
+    void attempt(int l, int depth, int f, const Values& limits);
+    // What the sides of f say about those of the other features.
+    void learn(int l, int depth, int f) { learn(*levels_[l], depth, f, *levels_[l]); }
     // After all features: leaves what was learned to similar nodes.
     void conclude(int l, int depth);
 
 private:
     struct Level {
         Node node;
-        SideValues sides;
-        bool open = false;      // the depth-two solver has the counts of the node at hand
+        SideValues sides, allowed_sides;
+        std::optional<DepthTwo::Opened> open;       // the depth-two solver has the counts of the node
         std::vector<int> order;
-        std::vector<std::int64_t> inside_bound, outside_bound, overlap;
-        std::int64_t small = 0;     // of the best depth-two tree
-    };
-    struct Probe {
-        std::int64_t bound = 0;
-        bool exact = false;
+        int side_classes = 1;
+        std::vector<std::int64_t> bound[2];         // relaxed, by side, class and feature
+        std::vector<std::int64_t> overlap;
+        DepthTwoValues small{};                     // relaxed
+        Outcome side[2];                            // of the feature at hand
+        Values limits, unsolved, sums, left;
+
+        // Bounds on one side of every feature.
+        std::int64_t* bounds(bool inside, int m) { return bound[inside].data() + std::size_t(m) * node.features(); }
     };
     class RootLoop;
 
-    std::int64_t solve_root(int depth, std::int64_t cutoff, int jobs, const Probe& known, Preorder& tree);
     Level& level(int l);
     Archive& archive(int depth);
-    bool similarity_holds() const { return context_.instance.costs().min_leaf_weight() == 0; }
-    bool inherits() const { return context_.techniques.inheritance && similarity_holds(); }
+    const Values& relaxed(const Outcome& outcome) const { return constrained_ ? outcome.relaxed : outcome.bound; }
     void make_child(int l, int f, bool inside);
-    std::int64_t cheapest(const DepthTwoValues& values) const;
-    std::int64_t least(std::int64_t leaf, std::int64_t stump) const;
-    Probe probe(const Sums& rows, int depth) const;
-    void remember(const Sums& rows, int depth, std::int64_t value, int root, bool exact);
-    DepthTwoValues rank_features(int l, int depth);
-    std::int64_t search(int l, int depth, std::int64_t cutoff, Preorder& tree);
-    std::int64_t search_side(int l, int depth, int f, bool inside, std::int64_t cutoff, Preorder& tree);
-    bool expand(int depth, Preorder& tree);
-    Preorder small_tree(int l, int depth, const DepthTwoValues& values);
-    bool expand_at(int l, int depth, const int*& code, Preorder& out);
+
+    bool probe(const Sums& rows, int depth, const Values& cutoffs, Outcome& out) const;
+    void remember(const Sums& rows, int depth, const Outcome& out);
+    void rank_features(int l, int depth);
+    void relax(int l, Values& bound);
+    void recall(Level& from, int f, Level& to) const;
+    void sum_up(Level& at) const;
+    void learn(const Level& from, int depth, int f, Level& to);
+
+    void take_tree(const DepthTwoValues& values, int m, std::int64_t leaf, Outcome& out) const;
+    template <class Solve>
+    void take_small(const Sums& rows, int depth, std::int64_t leaf, const DepthTwoValues& relaxed,
+                    const Values& cutoffs, Solve&& solve_allowed, Outcome& out);
+    template <class Solve>
+    std::optional<DepthTwoValues> allowed_values(const DepthTwoValues& relaxed, const Values& cutoffs,
+                                                 Solve&& solve_allowed) const;
+    static DepthTwoValues solve_small(DepthTwo& solver, const Node& node, int depth, SideValues& sides);
+
+    void search(int l, int depth, const Values& cutoffs, Outcome& out);
+    bool start(int l, const Values& cutoffs, const std::optional<DepthTwoValues>& small, Outcome& out);
+    void try_features(int l, int depth, Outcome& out);
+    void search_side(int l, int depth, int f, bool inside, const Values& cutoffs, Outcome& out);
+    void compose(const Level& at, int f, Values& limits, Outcome& out) const;
+
+    void pass(int width, const Values& cutoffs, Outcome& best);
+    bool expand(Preorder& tree, bool known_only);
+    bool expand_at(int l, int depth, const int*& code, bool known_only, Preorder& out);
+    Preorder work_out(int l, int depth, StandIn kind, int m);
 
     SearchContext context_;
-    std::int64_t split_cost_;
-    DepthTwo depth_two_;
+    const int depth_;
+    const bool constrained_;    // there is a minimum leaf weight
+    const std::int64_t split_cost_;
+    std::vector<int> classes_;  // by depth
+    DepthTwo depth_two_, allowed_depth_two_;
     SplitSet splits_;
     std::vector<std::unique_ptr<Level>> levels_;
     std::vector<std::unique_ptr<Archive>> archives_;    // by depth
-    int width_ = 0;     // features tried per node; 0: all, and only then results are proofs
+    int width_ = 0;             // features tried per node, 0: all
+    int jobs_ = 1;
 };
 
 }  // namespace goct

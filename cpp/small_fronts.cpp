@@ -77,6 +77,7 @@ std::int64_t SmallFronts::collect(const Node& node, int depth, int splits, const
     if (depth == 1) {
         for (int f = 0; f < node.features(); ++f)
             for (const bool inside : {true, false}) {
+                if (!node.allows(instance_, f)) continue;
                 const Spot spot{side(f, inside).negative, side(f, !inside).positive};
                 if (limits.hold(spot)) add(spot, splits == kUnlimited ? 0 : 1);
             }
@@ -117,6 +118,7 @@ void SmallFronts::find(const Node& node, int depth, int splits, const Spot& spot
     if (total_.positive <= spot.y) return tree.add_leaf(1);
     const Limits limits{spot.cost(), spot.x, spot.y};
     for (int f = 0; f < node.features() && depth > 0 && splits > 0; ++f) {
+        if (!node.allows(instance_, f)) continue;
         count_pairs(f);
         for (const bool inside : {true, false})
             collect_side(f, inside, depth == 1 ? 0 : less_splits(splits, 1), limits, fronts_[inside]);
