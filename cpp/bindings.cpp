@@ -4,11 +4,14 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
+#include "columns.hpp"
 #include "group_rows.hpp"
 #include "oracle_bindings.hpp"
+#include "watched.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -31,13 +34,30 @@ NumpyVector<T> to_numpy(std::vector<T>&& values) {
     return NumpyVector<T>(data, {size}, owner);
 }
 
-nb::tuple group_rows(const BinaryMatrix& X) {
-    goct::RowGroups groups;
-    {
-        nb::gil_scoped_release release;
-        groups = goct::group_rows(X.data(), X.shape(0), X.shape(1));
+// The result of work that has a control; Ctrl-C is an error.
+template <class Work>
+auto interruptible(Work&& work) {
+    goct::Control control;
+    std::optional<decltype(work(control))> result;
+    try {
+        goct::run_watched(control, [] { return false; }, [&](goct::Errands&) { result = work(control); });
+    } catch (const goct::SearchStopped&) {
+        PyErr_SetNone(PyExc_KeyboardInterrupt);
+        throw nb::python_error();
     }
+    return *std::move(result);
+}
+
+nb::tuple group_rows(const BinaryMatrix& X) {
+    goct::RowGroups groups =
+        interruptible([&](goct::Control& control) { return goct::group_rows(X.data(), X.shape(0), X.shape(1), control); });
     return nb::make_tuple(to_numpy(std::move(groups.first)), to_numpy(std::move(groups.group)));
+}
+
+NumpyVector<std::int64_t> match_columns(const BinaryMatrix& X) {
+    return to_numpy(interruptible([&](goct::Control& control) {
+        return goct::Columns(X.data(), X.shape(0), X.shape(1), control).firsts(control);
+    }));
 }
 
 }  // namespace
@@ -51,5 +71,8 @@ NB_MODULE(_core, m) {
           "Group the equal rows of a C-contiguous uint8 matrix of zeros and ones.\n\n"
           "Returns ``(first, group)``: the index of the first occurrence of each distinct row, the\n"
           "distinct rows in lexicographic order, and for each row the distinct row it equals.");
+    m.def("match_columns", &match_columns, "X"_a.noconvert(),
+          "For each column of a C-contiguous uint8 matrix of zeros and ones, the first column that is\n"
+          "equal to it or its complement; -1 if it is constant.");
     goct::bind_oracle(m);
 }

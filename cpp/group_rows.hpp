@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "control.hpp"
+
 namespace goct {
 
 // The distinct rows of a 0/1 matrix, in lexicographic order (column 0 most significant, 0 before 1).
@@ -19,7 +21,8 @@ struct RowGroups {
 // whole row. The order of the distinct rows depends on their content alone.
 //
 // Throws std::invalid_argument, naming the first offending entry, if some entry is neither 0 nor 1,
-// and std::length_error if there are more distinct rows than `group` can number.
-RowGroups group_rows(const std::uint8_t* x, std::size_t n, std::size_t f);
+// std::length_error if there are more distinct rows than `group` can number, and SearchStopped when the control says
+// so.
+RowGroups group_rows(const std::uint8_t* x, std::size_t n, std::size_t f, Control& control);
 
 }  // namespace goct

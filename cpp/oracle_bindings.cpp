@@ -6,14 +6,11 @@
 #include <nanobind/stl/tuple.h>
 
 #include <algorithm>
-#include <condition_variable>
-#include <functional>
 #include <limits>
-#include <mutex>
-#include <thread>
 #include <tuple>
 
 #include "oracle.hpp"
+#include "watched.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -27,111 +24,20 @@ using Pair = std::tuple<std::int64_t, std::int64_t>;
 using Triple = std::tuple<std::int64_t, std::int64_t, std::int64_t>;
 using Matrix = nb::ndarray<const std::int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
-constexpr auto kBetweenLooks = std::chrono::milliseconds(50);
-
-// How a worker has something done by the thread that waits for it and holds the GIL.
-class Errands {
-public:
-    // By the worker: returns when the errand is done, or false if it will not be.
-    bool run(const std::function<void()>& errand) {
-        std::unique_lock guard(lock_);
-        errand_ = &errand;
-        changed_.notify_all();
-        changed_.wait(guard, [&] { return errand_ == nullptr; });
-        return !refused_;
-    }
-    void finish() {
-        const std::lock_guard guard(lock_);
-        done_ = true;
-        changed_.notify_all();
-    }
-
-    // By the other thread: true when there is something to do.
-    bool wait(std::chrono::milliseconds most) {
-        std::unique_lock guard(lock_);
-        return changed_.wait_for(guard, most, [&] { return done_ || errand_; });
-    }
-    bool done() {
-        const std::lock_guard guard(lock_);
-        return done_;
-    }
-    // The worker waits meanwhile.
-    const std::function<void()>* errand() {
-        const std::lock_guard guard(lock_);
-        return errand_;
-    }
-    void answer(bool refused) {
-        const std::lock_guard guard(lock_);
-        errand_ = nullptr;
-        refused_ = refused;
-        changed_.notify_all();
-    }
-
-private:
-    std::mutex lock_;
-    std::condition_variable changed_;
-    const std::function<void()>* errand_ = nullptr;
-    bool refused_ = false, done_ = false;
-};
-
-// Runs the search on a thread of its own, without the GIL, and meanwhile looks after Ctrl-C, the callback and the
-// errands of the search. The callback gets (elapsed, incumbent, bound, nodes, depth-two solutions, cache entries) and
-// stops the search by returning True. An error in the callback or an errand stops it too, and comes out.
+// What the callback gets: (elapsed, incumbent, bound, nodes, depth-two solutions, cache entries). It stops the search by
+// returning True.
 template <class Work>
-void run_watched(Control& control, const Cache& cache, nb::object callback, Work&& work) {
-    Errands errands;
-    std::exception_ptr failure;
-    std::thread worker([&] {
-        try {
-            work(errands);
-        } catch (...) {
-            failure = std::current_exception();
-        }
-        errands.finish();
-    });
-    std::exception_ptr raised;
-    bool stopping = false;
+void run_with_callback(Control& control, const Cache& cache, const nb::object& callback, Work&& work) {
     const auto look = [&] {
-        if (PyErr_CheckSignals() != 0) throw nb::python_error();
-        if (callback.is_none() || !control.started) return;
+        if (callback.is_none() || !control.started) return false;
         const std::int64_t incumbent = control.incumbent, offset = control.offset;
         const nb::object best = incumbent == Control::kNoIncumbent ? nb::none() : nb::cast(incumbent + offset);
         const nb::object answer = callback(control.elapsed(), best, control.bound.load() + offset,
                                            control.nodes.load(), control.depth_two.load(), cache.entries());
-        stopping = nb::cast<bool>(nb::bool_(answer));
+        return nb::cast<bool>(nb::bool_(answer));
     };
-    auto next_look = std::chrono::steady_clock::now() + kBetweenLooks;
-    for (;;) {
-        {
-            const nb::gil_scoped_release release;
-            errands.wait(kBetweenLooks);
-        }
-        if (errands.done()) break;
-        const std::function<void()>* errand = errands.errand();
-        bool refused = true;
-        try {
-            if (errand && !stopping) {
-                (*errand)();
-                refused = false;
-            }
-            if (!stopping && std::chrono::steady_clock::now() >= next_look) {
-                look();
-                next_look = std::chrono::steady_clock::now() + kBetweenLooks;
-            }
-        } catch (const nb::python_error& error) {
-            // Ctrl-C ends the search, not the program: the best tree so far is returned.
-            if (!error.matches(PyExc_KeyboardInterrupt)) raised = std::current_exception();
-            stopping = true;
-        } catch (...) {
-            raised = std::current_exception();
-            stopping = true;
-        }
-        if (stopping) control.interrupt();
-        if (errand) errands.answer(refused);
-    }
-    worker.join();
-    if (raised) std::rethrow_exception(raised);
-    if (failure) std::rethrow_exception(failure);
+    // Ctrl-C ends the search, not the program: the best tree so far is returned.
+    run_watched(control, look, work);
 }
 
 nb::object tree_to_python(const Tree& tree, int node = 0) {
@@ -197,8 +103,8 @@ void bind_oracle(nb::module_& module) {
                 const Question question{costs.data(), static_cast<int>(costs.shape(1)), split_cost, max_depth,
                                         min_leaf_weight, cutoff, max_splits};
                 Answer answer;
-                run_watched(control, self.cache(), callback,
-                            [&](Errands&) { answer = self.solve(question, control); });
+                run_with_callback(control, self.cache(), callback,
+                                  [&](Errands&) { answer = self.solve(question, control); });
                 return nb::make_tuple(tree_to_python(answer.tree), answer.cost, answer.bound, answer.proven,
                                       name(control.reason()), stats_of(control, self));
             },
@@ -214,8 +120,8 @@ void bind_oracle(nb::module_& module) {
                 std::vector<std::int64_t> limits;
                 if (cutoffs) limits.assign(cutoffs->data(), cutoffs->data() + cutoffs->shape(0));
                 std::vector<Answer> answers;
-                run_watched(control, self.cache(), callback,
-                            [&](Errands&) { answers = self.solve_budgets(question, limits, control); });
+                run_with_callback(control, self.cache(), callback,
+                                  [&](Errands&) { answers = self.solve_budgets(question, limits, control); });
                 nb::list out;
                 for (const Answer& answer : answers)
                     out.append(nb::make_tuple(tree_to_python(answer.tree), answer.cost, answer.bound, answer.proven));
@@ -235,7 +141,7 @@ void bind_oracle(nb::module_& module) {
                                              max_depth, min_leaf_weight, max_splits};
                 FrontAnswer answer;
                 std::int64_t visits = 0;
-                run_watched(control, self.cache(), callback, [&](Errands& errands) {
+                run_with_callback(control, self.cache(), callback, [&](Errands& errands) {
                     const auto ask = [&](const Spot& spot) {
                         std::optional<Limits> wanted;
                         const bool answered = errands.run([&] {

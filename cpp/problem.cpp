@@ -2,16 +2,16 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
 #include <limits>
 #include <numeric>
 #include <stdexcept>
-#include <unordered_map>
+
+#include "columns.hpp"
 
 namespace goct {
 namespace {
 
-using Word = std::uint64_t;
+using Word = Columns::Word;
 
 struct Column {
     int index;
@@ -26,60 +26,19 @@ bool contains(const Word* larger, const Word* smaller, std::size_t words) {
     return true;
 }
 
-// The cells as sets of rows, one line of words per column. A stripe of 64 rows stays in the nearest memory while it
-// is read, eight columns at a time: eight rows of them, shifted and joined, are a byte for each column.
-std::vector<Word> pack(const std::uint8_t* cells, std::size_t rows, std::size_t columns, Control& control) {
-    const std::size_t words = (rows + 63) / 64;
-    std::vector<Word> bits(columns * words);
-    for (std::size_t begin = 0; begin < rows; begin += 64) {
-        control.check();
-        const std::size_t end = std::min(rows, begin + 64);
-        Word* const out = bits.data() + begin / 64;
-        std::size_t c = 0;
-        for (; std::endian::native == std::endian::little && c + 8 <= columns; c += 8) {
-            for (std::size_t r = begin; r < end; r += 8) {
-                Word joined = 0;
-                for (std::size_t i = 0; i < std::min<std::size_t>(8, end - r); ++i) {
-                    Word eight;
-                    std::memcpy(&eight, cells + (r + i) * columns + c, 8);
-                    joined |= eight << i;
-                }
-                for (std::size_t j = 0; j < 8; ++j)
-                    out[(c + j) * words] |= (joined >> 8 * j & 0xFF) << (r - begin);
-            }
-        }
-        for (; c < columns; ++c)
-            for (std::size_t r = begin; r < end; ++r) out[c * words] |= Word{cells[r * columns + c]} << (r - begin);
-    }
-    return bits;
-}
-
-std::vector<Column> useful_columns(std::vector<Word>& bits, std::size_t rows, std::size_t columns, Control& control) {
-    const std::size_t words = (rows + 63) / 64;
+std::vector<Column> useful_columns(Columns& columns, std::size_t rows, Control& control) {
     const int all = static_cast<int>(rows);
+    const auto firsts = columns.firsts(control);
     std::vector<Column> useful;
-    std::unordered_multimap<std::uint64_t, const Word*> seen;
-    for (std::size_t c = 0; rows && c < columns; ++c) {
-        control.check();
-        Word* const begin = bits.data() + c * words;
-        Word* const end = begin + words;
+    for (std::size_t c = 0; c < firsts.size(); ++c) {
+        if (firsts[c] != static_cast<std::int64_t>(c)) continue;
+        const Word* const bits = columns.bits(c);
         int count = 0;
-        for (const Word* word = begin; word != end; ++word) count += std::popcount(*word);
+        for (std::size_t w = 0; w < columns.words(); ++w) count += std::popcount(bits[w]);
         // At most half of the rows inside; of two complementary halves, the one without row 0.
-        const bool flipped = 2 * count > all || (2 * count == all && (*begin & 1));
-        if (flipped) {
-            for (Word* word = begin; word != end; ++word) *word = ~*word;
-            if (rows % 64) end[-1] &= (Word{1} << (rows % 64)) - 1;
-            count = all - count;
-        }
-        if (count == 0) continue;
-        std::uint64_t hash = 0;
-        for (const Word* word = begin; word != end; ++word) hash = (hash ^ *word) * 0x9E3779B97F4A7C15u + (hash >> 29);
-        const auto [first, last] = seen.equal_range(hash);
-        if (std::any_of(first, last, [&](const auto& other) { return std::equal(begin, end, other.second); }))
-            continue;
-        seen.emplace(hash, begin);
-        useful.push_back({static_cast<int>(c), flipped, count, begin});
+        const bool flipped = 2 * count > all || (2 * count == all && (*bits & 1));
+        if (flipped) columns.flip(c);
+        useful.push_back({static_cast<int>(c), flipped, flipped ? all - count : count, bits});
     }
     return useful;
 }
@@ -133,9 +92,9 @@ std::uint64_t next_random(std::uint64_t& state) {
 
 Problem::Problem(const std::uint8_t* cells, std::size_t rows, std::size_t columns, Control& control)
     : rows_(static_cast<int>(rows)) {
-    const std::size_t words = (rows + 63) / 64;
-    auto bits = pack(cells, rows, columns, control);
-    const auto useful = useful_columns(bits, rows, columns, control);
+    Columns sets(cells, rows, columns, control);
+    const std::size_t words = sets.words();
+    const auto useful = useful_columns(sets, rows, control);
     const auto chains = chain_up(useful, words, control);
     for (std::size_t g = 0; g < chains.size(); ++g)
         for (int c : chains[g]) {

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 __version__: str
 
 def group_rows(X: NDArray[np.uint8]) -> tuple[NDArray[np.int64], NDArray[np.int32]]: ...
+def match_columns(X: NDArray[np.uint8]) -> NDArray[np.int64]: ...
 
 class Oracle:
     def __init__(

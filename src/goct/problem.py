@@ -159,9 +159,9 @@ class Problem:
             weights, weight_unit, weights_exact = scale_to_integers(numbers, "sample_weight")
         cost_matrix, cost_unit, costs_exact = _check_costs(costs, labels, len(found))
         rows, counts, row_costs = _merge(matrix, labels, len(found), weights, cost_matrix)
-        kept, source, flipped = _reduce_columns(rows)
+        rows, kept, source, flipped = _reduce_columns(rows)
         return cls(
-            X=np.ascontiguousarray(rows[:, kept]),
+            X=rows,
             counts=counts,
             classes=found,
             positive=positive,
@@ -263,10 +263,10 @@ class Problem:
             np.add.at(costs, group, self.costs)
         rows = np.zeros((len(first), self.n_features), dtype=np.uint8)
         rows[:, chosen] = values[first]
-        kept, source, flipped = _reduce_columns(rows)
+        rows, kept, source, flipped = _reduce_columns(rows)
         return replace(
             self,
-            X=np.ascontiguousarray(rows[:, kept]),
+            X=rows,
             counts=counts,
             kept=kept,
             source=source,
@@ -432,18 +432,13 @@ def _weighted_cost_sums(
 
 def _reduce_columns(
     rows: NDArray[np.uint8],
-) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.bool_]]:
-    """Find the columns to keep, and how the others follow from them."""
-    n_features = rows.shape[1]
-    # Flipped so that they start with 0, a column and its complement are equal.
-    flipped = rows[0].astype(bool)
-    canonical = np.ascontiguousarray((rows ^ rows[0]).T)
-    constant: NDArray[np.bool_] = (canonical == 0).all(axis=1)
-    first, group = _core.group_rows(canonical)
-    kept = np.sort(first[~constant[first]]).astype(np.intp)
-    position = np.full(n_features, -1, dtype=np.intp)
+) -> tuple[NDArray[np.uint8], NDArray[np.intp], NDArray[np.intp], NDArray[np.bool_]]:
+    """Return the rows with the columns to keep only, which ones, and how the others follow."""
+    first = _core.match_columns(np.ascontiguousarray(rows))
+    kept = np.flatnonzero(first == np.arange(len(first)))
+    position = np.full(len(first) + 1, -1, dtype=np.intp)  # the last one is for constant columns
     position[kept] = np.arange(len(kept))
-    source = position[first[group]] if n_features else position
-    relative = flipped.copy()
-    relative[source >= 0] ^= flipped[kept[source[source >= 0]]]
-    return kept, source, relative
+    source = position[first]
+    flipped = rows[0].astype(bool)
+    flipped[source >= 0] ^= flipped[kept[source[source >= 0]]]
+    return rows if len(kept) == len(first) else np.take(rows, kept, axis=1), kept, source, flipped
