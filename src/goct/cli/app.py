@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from goct import __version__
+from goct._core import __version__
 from goct.cli.bench import app as bench
 from goct.cli.fit import fit
 from goct.cli.frontier import frontier

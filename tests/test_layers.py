@@ -1,0 +1,95 @@
+"""Data flow in one direction: which part of the package may import which."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+import goct
+
+ROOT = Path(goct.__file__).parent
+TOOLS = "_core _validation exceptions exact"
+CORE = f"{TOOLS} _text metrics tree constraints problem task solution"
+MAY_IMPORT = {
+    "_validation": "",
+    "exceptions": "",
+    "exact": "",
+    "files": "",
+    "_text": "exact",
+    "metrics": "_validation exact",
+    "tree": "_text _validation metrics",
+    "constraints": "_validation exact metrics",
+    "problem": f"{TOOLS} tree",
+    "one_vs_rest": "problem tree",
+    "cart": "problem tree",
+    "task": f"{TOOLS} metrics tree constraints problem",
+    "solution": CORE,
+    # The engines: plane/ knows neither of them, and none knows data frames, models or reports.
+    "plane": f"{CORE} one_vs_rest",
+    "search": f"{CORE} one_vs_rest plane",
+    "mip": f"{CORE} cart plane search",
+    "solve": f"{CORE} one_vs_rest plane search mip",
+    # From columns to conditions, and from a solution to what people keep: no engine.
+    "data": "_validation",
+    "binarize": f"{TOOLS} data",
+    "model": f"{CORE} files data binarize",
+    "export": f"{CORE} binarize model",
+    "report": f"{CORE} cart files model export",
+    # On top of all.
+    "estimator": f"{CORE} data binarize solve",
+    "demo": f"{CORE} binarize solve",
+    "bench": f"{CORE} files cart search mip solve goct",
+    "cli": f"{CORE} files data binarize model export report search mip solve demo bench",
+    "__main__": "cli",
+    "table": "data",
+    "model_file": "model",
+}
+# Where a module is loaded late because it takes a moment, never to hide a cycle.
+LOADS_LATE = {"solve", "cli", "bench", "__main__"}
+
+
+def unit_of(path: Path) -> str:
+    return path.relative_to(ROOT).parts[0].removesuffix(".py")
+
+
+def imports(node: ast.AST, *, late: bool = False) -> Iterator[tuple[str, bool]]:
+    """Yield the parts of goct that code imports, and whether it does so in a function."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING":
+            continue
+        names: list[str] = []
+        if isinstance(child, ast.Import):
+            names = [alias.name for alias in child.names]
+        elif isinstance(child, ast.ImportFrom):
+            names = [f"{child.module}.{alias.name}" for alias in child.names]
+        yield from ((n.split(".")[1], late) for n in names if n.startswith("goct."))
+        yield from (("goct", late) for n in names if n == "goct")
+        yield from imports(child, late=late or isinstance(child, ast.FunctionDef))
+
+
+MODULES = [path for path in sorted(ROOT.rglob("*.py")) if path != ROOT / "__init__.py"]
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_nothing_imports_what_is_above_it(path: Path) -> None:
+    unit = unit_of(path)
+    allowed = {unit, *MAY_IMPORT[unit].split()}
+    for imported, late in imports(ast.parse(path.read_text(encoding="utf-8"))):
+        assert imported in allowed, f"{unit} may not import {imported}"
+        assert not late or unit in LOADS_LATE, f"{imported} is imported in a function"
+
+
+def test_the_layers_are_layers() -> None:
+    graph = {unit: set(below.split()) - {unit} for unit, below in MAY_IMPORT.items()}
+    TopologicalSorter(graph).prepare()  # raises an error if there is a cycle
+
+
+def test_imports_are_found() -> None:
+    code = (
+        "import goct.tree\ndef f():\n    from goct.plane.hull import Hull\nfrom goct import _core\n"
+    )
+    assert sorted(imports(ast.parse(code))) == [("_core", False), ("plane", True), ("tree", False)]
