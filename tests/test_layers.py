@@ -34,7 +34,7 @@ MAY_IMPORT = {
     "mip": f"{CORE} cart plane search",
     "solve": f"{CORE} one_vs_rest plane search mip",
     # From columns to conditions, and from a solution to what people keep: no engine.
-    "data": "_validation",
+    "data": "_validation files",
     "binarize": f"{TOOLS} data",
     "model": f"{CORE} files data binarize",
     "export": f"{CORE} binarize model",

@@ -18,7 +18,6 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from goct._validation import check_choice, check_labels, is_missing, plain
 from goct.binarize import Binarizer
 from goct.data.frame import read_table
-from goct.exact import Exact
 from goct.exceptions import InfeasibleError, NotProvenWarning, NoTreeError
 from goct.metrics import Metric, get_metric
 from goct.problem import Problem
@@ -407,21 +406,17 @@ class _Printer:
     def __call__(self, progress: Progress) -> None:
         if progress.elapsed >= self._next:
             self._next = progress.elapsed + 1
-            self._print(progress.elapsed, progress.objective, progress.bound)
+            print(progress.describe(), flush=True)
 
     def finish(self, solution: Solution) -> None:
         """Print the last line."""
-        self._print(solution.stats.get("time", 0.0), solution.objective, solution.bound)
+        elapsed = solution.stats.get("time", 0.0)
+        print(Progress(elapsed, solution.objective, solution.bound, 0).describe())
         print(solution.describe_status(), flush=True)
-
-    def _print(self, elapsed: float, objective: Exact | None, bound: Exact) -> None:
-        best, gap = "none yet", ""
-        if objective is not None:
-            best, gap = f"{float(objective):.6f}", f"  gap {float(bound - objective):.6f}"
-        print(f"{elapsed:8.1f} s  best {best}  bound {float(bound):.6f}{gap}", flush=True)
 
 
 def _check_target(y: Any) -> NDArray[Any]:
+    """Return the labels, if they are some; the errors are those that scikit-learn demands."""
     labels: NDArray[Any] = column_or_1d(np.asarray(y), warn=True)
     if labels.dtype.kind in "Of" and (missing := is_missing(labels)).any():
         row = int(np.argmax(missing))

@@ -1,4 +1,4 @@
-"""Writing files whole or not at all."""
+"""Reading files with clear errors, and writing them whole or not at all."""
 
 from __future__ import annotations
 
@@ -8,6 +8,27 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
+
+
+def read_bytes(path: str | os.PathLike[str], limit: int) -> bytes:
+    """Return the first bytes of a file.
+
+    Raises
+    ------
+    ValueError
+        If it cannot be read; the message says why, but does not name the file.
+    """
+    try:
+        with open(path, "rb") as file:
+            return file.read(limit)
+    except IsADirectoryError:
+        raise ValueError("this is a folder, not a file") from None
+    except FileNotFoundError:
+        raise ValueError("there is no such file") from None
+    except PermissionError:
+        raise ValueError("you may not read this file") from None
+    except OSError as error:
+        raise ValueError(error.strerror or error) from None
 
 
 @contextlib.contextmanager

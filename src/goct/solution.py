@@ -96,6 +96,14 @@ class Progress:
     bound: Exact
     nodes: int
 
+    def describe(self) -> str:
+        """Return the state as a line of text."""
+        best, gap = "none yet", ""
+        if self.objective is not None:
+            best = f"{float(self.objective):.6f}"
+            gap = f"  gap {float(self.bound - self.objective):.6f}"
+        return f"{self.elapsed:8.1f} s  best {best}  bound {float(self.bound):.6f}{gap}"
+
 
 Callback: TypeAlias = Callable[[Progress], Any]
 """Is told the progress from time to time; the solver stops if it returns something true."""

@@ -48,19 +48,8 @@ class ProgressDisplay:
     def __call__(self, progress: Progress) -> bool:
         """Show the state of the search; it goes on."""
         if self.live is not None:
-            self.live.update(Text(describe(progress) + "   Ctrl-C to stop"))
+            self.live.update(Text(progress.describe() + "  Ctrl-C to stop"))
         elif not self.quiet and time.monotonic() - self.shown >= _PAUSE:
             self.shown = time.monotonic()
-            print(describe(progress), file=sys.stderr, flush=True)
+            print(progress.describe(), file=sys.stderr, flush=True)
         return False
-
-
-def describe(progress: Progress) -> str:
-    """Return the state of a search as a line."""
-    bound = float(progress.bound)
-    if progress.objective is None:
-        return f"{progress.elapsed:7.1f} s   no tree yet   bound {bound:.6f}"
-    best = float(progress.objective)
-    return (
-        f"{progress.elapsed:7.1f} s   best {best:.6f}   bound {bound:.6f}   gap {bound - best:.6f}"
-    )

@@ -11,6 +11,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
+from goct.files import read_bytes
+
 MISSING = frozenset({"", "?", "NA", "N/A", "NaN", "nan", "NULL", "null"})
 DELIMITERS = ",;\t|"
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+(?:,\d+)?(?:[eE][+-]?\d+)?")
@@ -102,16 +104,9 @@ def _check_encoding(encoding: str) -> None:
 
 def _read_head(path: Path) -> bytes:
     try:
-        if path.is_dir():
-            raise TableError(f"{path}: this is a folder, not a file")
-        with path.open("rb") as file:
-            head = file.read(_SAMPLE_BYTES)
-    except FileNotFoundError:
-        raise TableError(f"{path}: there is no such file") from None
-    except PermissionError:
-        raise TableError(f"{path}: you may not read this file") from None
-    except OSError as error:
-        raise TableError(f"{path}: {error.strerror or error}") from None
+        head = read_bytes(path, _SAMPLE_BYTES)
+    except ValueError as error:
+        raise TableError(f"{path}: {error}") from None
     if not head.strip():
         raise TableError(f"{path}: the file is empty")
     for mark, what in ((b"\x1f\x8b", "compressed by gzip"), (b"PK\x03\x04", "a zip or Excel file")):

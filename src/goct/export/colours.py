@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import cycle
 
 
 @dataclass(frozen=True)
@@ -22,7 +23,6 @@ class Colour:
 
 
 _POSITIVE = Colour("#d9622b", "#fbe3d7")
-_NEGATIVE = Colour("#3a78b5", "#dbe8f5")
 _OTHERS = (
     Colour("#3a78b5", "#dbe8f5"),
     Colour("#2e9c7c", "#d7f0e7"),
@@ -36,10 +36,5 @@ _OTHERS = (
 
 def class_colours(n_classes: int, positive: int | None) -> tuple[Colour, ...]:
     """Return a colour for each class; the positive one is orange."""
-    if n_classes == 2 and positive is not None:
-        return (_POSITIVE, _NEGATIVE) if positive == 0 else (_NEGATIVE, _POSITIVE)
-    colours = [_OTHERS[k % len(_OTHERS)] for k in range(n_classes)]
-    if positive is not None:
-        colours = [_OTHERS[(k - (k > positive)) % len(_OTHERS)] for k in range(n_classes)]
-        colours[positive] = _POSITIVE
-    return tuple(colours)
+    others = cycle(_OTHERS)
+    return tuple(_POSITIVE if k == positive else next(others) for k in range(n_classes))

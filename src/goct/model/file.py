@@ -13,12 +13,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
 from datetime import datetime
 from fractions import Fraction
-from pathlib import Path
 from types import NoneType
 from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 
 from goct.binarize.conditions import Condition, condition_from_dict
-from goct.files import atomic_write
+from goct.files import atomic_write, read_bytes
 from goct.model.records import (
     ColumnInfo,
     Level,
@@ -68,20 +67,8 @@ def read_file(path: str | os.PathLike[str], build: Callable[[Any], T]) -> T:
         Makes the model of the entries; the checksum is looked at only then, so that
         an entry that is wrong is named.
     """
-    source = Path(path)
     try:
-        if source.is_dir():
-            raise ModelFileError(f"{source}: this is a folder, not a model file")
-        with source.open("rb") as file:
-            raw = file.read(MAX_BYTES + 1)
-    except FileNotFoundError:
-        raise ModelFileError(f"{source}: there is no such file") from None
-    except PermissionError:
-        raise ModelFileError(f"{source}: you may not read this file") from None
-    except OSError as error:
-        raise ModelFileError(f"{source}: {error.strerror or error}") from None
-    try:
-        data = _parse(raw)
+        data = _parse(read_bytes(path, MAX_BYTES + 1))
         model = build(data)
         content = {key: value for key, value in data.items() if key not in ("schema", "checksum")}
         if data.get("checksum") != _checksum(content):
@@ -90,7 +77,7 @@ def read_file(path: str | os.PathLike[str], build: Callable[[Any], T]) -> T:
             )
         return model
     except ValueError as error:
-        raise ModelFileError(f"{source}: {error}") from None
+        raise ModelFileError(f"{path}: {error}") from None
 
 
 def to_plain(value: Any) -> Any:
@@ -121,34 +108,39 @@ def read_fields(data: Any) -> dict[str, Any]:
             f"schema is {data.get('schema')!r}, and this version of goct reads {SCHEMA!r}"
         )
     entries = _Entries(data, "")
-    entries.take("schema", _text)
-    entries.take("checksum", _text, optional=True)
-    classes = entries.take("classes", _reader(tuple[Level, ...]))
-    conditions = tuple(entries.take("conditions", _list_of(_condition)))
+    entries.take("schema", str)
+    if "checksum" in data:
+        entries.take("checksum", str)
+    classes = entries.take("classes", tuple[Level, ...])
+    conditions = entries.take("conditions", tuple[Condition, ...])
     tree = {
         "schema": TREE_SCHEMA,
         "classes": list(classes),
         "feature_names": [condition.name for condition in conditions],
-        "nodes": entries.take("nodes", _list_of(_node)),
+        "nodes": list(entries.take("nodes", tuple[dict[str, Any], ...])),
     }
     found = {"tree": Tree.from_dict(tree), "conditions": conditions}
-    for name, hint in (
-        ("columns", Mapping[str, ColumnInfo]),
-        ("positive", int | None),
-        ("question", Question),
-        ("proof", Proof),
-        ("source", Source),
-        ("train", Part),
-        ("test", Part | None),
-        ("rivals", tuple[Rival, ...]),
-        ("version", str),
-    ):
-        found[name] = entries.take(name, _reader(hint))
-    found["created"] = entries.take("created", _moment)
-    words = _reader(tuple[str, ...] | None)
-    found["missing_words"] = entries.take("missing_words", words, optional=True)
+    for name, hint in _FIELDS.items():
+        if name in data or name not in _LATER_FIELDS:
+            found[name] = entries.take(name, hint)
     entries.finish()
     return found
+
+
+_FIELDS = {
+    "columns": Mapping[str, ColumnInfo],
+    "positive": int | None,
+    "question": Question,
+    "proof": Proof,
+    "source": Source,
+    "train": Part,
+    "test": Part | None,
+    "rivals": tuple[Rival, ...],
+    "missing_words": tuple[str, ...] | None,
+    "created": datetime,
+    "version": str,
+}
+_LATER_FIELDS = ("missing_words",)  # the first files did not have them
 
 
 def _parse(raw: bytes) -> Any:
@@ -221,14 +213,12 @@ class _Entries:
         self.left = dict(data)
         self.place = place
 
-    def take(self, name: str, read: Callable[[Any, str], T], *, optional: bool = False) -> T:
-        """Read an entry."""
+    def take(self, name: str, hint: Any) -> Any:
+        """Read an entry of a type."""
         place = f"{self.place}.{name}" if self.place else name
         if name not in self.left:
-            if optional:
-                return None  # type: ignore[return-value]
             raise ModelFileError(f"the entry {place} is not there")
-        return read(self.left.pop(name), place)
+        return _read(hint, self.left.pop(name), place)
 
     def finish(self) -> None:
         """Complain about entries that nobody took."""
@@ -250,139 +240,74 @@ def _expected(place: str, what: str, value: Any) -> ModelFileError:
     return ModelFileError(f"{place} must be {what}, got {got}")
 
 
-def _reader(hint: Any) -> Callable[[Any, str], Any]:
-    """Return what reads a value of a type: a record, text, a number, a tuple, ..."""
-    if hint == Weight:
-        return _weight
-    if hint == Level:
-        return _label
+def _read(hint: Any, value: Any, place: str) -> Any:
+    """Read a value of a type: text, a number, a tuple, a record, ..."""
     if hint in _PLAIN:
-        return _PLAIN[hint]
-    if is_dataclass(hint):
-        return lambda value, place: _record(hint, value, place)
+        fits, what = _PLAIN[hint]
+        if not fits(value):
+            raise _expected(place, what, value)
+        return float(value) if hint is float else value
     origin, parts = get_origin(hint), get_args(hint)
     if origin is Annotated:
-        return _one_of(*parts[1:])
-    if origin is tuple:
-        read_all = _list_of(_reader(parts[0]))
-        return lambda value, place: tuple(read_all(value, place))
-    if origin is Mapping:
-        return _mapping_to(_reader(parts[1]))
+        if value not in parts[1:]:
+            raise _expected(place, "one of " + ", ".join(map(repr, parts[1:])), value)
+        return value
     if NoneType in parts:
-        (inner,) = (part for part in parts if part is not NoneType)
-        read = _reader(inner)
-        return lambda value, place: None if value is None else read(value, place)
-    raise AssertionError(f"no value of the type {hint} is in a file")
-
-
-def _record(kind: Any, value: Any, place: str) -> Any:
+        return None if value is None else _read(parts[0], value, place)
+    if origin is tuple:
+        if not isinstance(value, list):
+            raise _expected(place, "a list", value)
+        return tuple(_read(parts[0], item, f"{place}[{i}]") for i, item in enumerate(value))
+    if origin is Mapping:
+        named = _Entries(value, place).left
+        return {name: _read(parts[1], entry, f"{place}.{name}") for name, entry in named.items()}
+    try:
+        if hint is Condition:
+            return condition_from_dict(value)
+        if hint == Weight:
+            return read_fraction(value) if isinstance(value, str) else _read(int, value, place)
+    except (ValueError, TypeError) as error:
+        raise ModelFileError(f"{place}: {error}") from None
     entries = _Entries(value, place)
-    hints = get_type_hints(kind, include_extras=True)
-    found = {name: entries.take(name, _reader(hint)) for name, hint in hints.items()}
+    hints = get_type_hints(hint, include_extras=True)
+    found = {name: entries.take(name, entry) for name, entry in hints.items()}
     entries.finish()
     try:
-        return kind(**found)
+        return hint(**found)
     except ValueError as error:  # it begins with the name of the entry
         raise ModelFileError(f"{place}.{error}") from None
 
 
-def _node(value: Any, place: str) -> Mapping[str, Any]:
-    if not isinstance(value, Mapping):
-        raise _expected(place, "an object", value)
-    return value
-
-
-def _text(value: Any, place: str) -> str:
-    if not isinstance(value, str) or len(value) > MAX_TEXT:
-        raise _expected(place, f"a text of at most {MAX_TEXT} characters", value)
-    return value
-
-
-def _one_of(*words: str) -> Callable[[Any, str], str]:
-    def read(value: Any, place: str) -> str:
-        if value not in words:
-            raise _expected(place, "one of " + ", ".join(map(repr, words)), value)
-        return str(value)
-
-    return read
-
-
-def _count(value: Any, place: str) -> int:
-    if type(value) is not int or not 0 <= value < 1 << 62:
-        raise _expected(place, "an integer that is not negative", value)
-    return value
-
-
-def _number(value: Any, place: str) -> float:
+def _is_number(value: Any) -> bool:
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not is_number or not abs(value) <= 1e300:
-        raise _expected(place, "a finite number", value)
-    return float(value)
+    return is_number and abs(value) <= 1e300
 
 
-def _truth(value: Any, place: str) -> bool:
-    if not isinstance(value, bool):
-        raise _expected(place, "true or false", value)
-    return value
-
-
-def _label(value: Any, place: str) -> Any:
-    if isinstance(value, str):
-        return _text(value, place)
-    if isinstance(value, bool):
-        return value
-    if isinstance(value, int | float) and abs(value) <= 1e300:
-        return value
-    raise _expected(place, "a text, a number or a truth value", value)
-
-
-def _weight(value: Any, place: str) -> Weight:
-    if not isinstance(value, str):
-        return _count(value, place)
+def _is_instant(value: Any) -> bool:
+    if not isinstance(value, str) or not _INSTANT.fullmatch(value):
+        return False
     try:
-        return read_fraction(value)
-    except ValueError as error:
-        raise ModelFileError(f"{place} {error}") from None
-
-
-def _moment(value: Any, place: str) -> str:
-    text = _text(value, place)
-    try:
-        if not _INSTANT.fullmatch(text):
-            raise ValueError
-        datetime.fromisoformat(text)
+        return datetime.fromisoformat(value) is not None
     except ValueError:
-        raise _expected(place, "a date and time in ISO 8601", value) from None
-    return text
+        return False
 
 
-def _list_of(read: Callable[[Any, str], T]) -> Callable[[Any, str], list[T]]:
-    def read_all(value: Any, place: str) -> list[T]:
-        if not isinstance(value, list):
-            raise _expected(place, "a list", value)
-        return [read(item, f"{place}[{i}]") for i, item in enumerate(value)]
-
-    return read_all
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) and len(value) <= MAX_TEXT
 
 
-def _mapping_to(read: Callable[[Any, str], T]) -> Callable[[Any, str], dict[str, T]]:
-    def read_all(value: Any, place: str) -> dict[str, T]:
-        entries = _Entries(value, place).left
-        return {name: read(entry, f"{place}.{name}") for name, entry in entries.items()}
-
-    return read_all
-
-
-def _condition(value: Any, place: str) -> Condition:
-    try:
-        return condition_from_dict(value)
-    except (ValueError, TypeError) as error:
-        raise ModelFileError(f"{place}: {error}") from None
-
-
-_PLAIN: dict[Any, Callable[[Any, str], Any]] = {
-    str: _text,
-    int: _count,
-    float: _number,
-    bool: _truth,
+_PLAIN: dict[Any, tuple[Callable[[Any], bool], str]] = {
+    str: (_is_text, f"a text of at most {MAX_TEXT} characters"),
+    bool: (lambda value: isinstance(value, bool), "true or false"),
+    int: (
+        lambda value: type(value) is int and 0 <= value < 1 << 62,
+        "an integer that is not negative",
+    ),
+    float: (_is_number, "a finite number"),
+    dict[str, Any]: (lambda value: isinstance(value, Mapping), "an object"),
+    datetime: (_is_instant, "a date and time in ISO 8601"),
+    Level: (
+        lambda value: _is_text(value) or isinstance(value, bool) or _is_number(value),
+        "a text, a number or a truth value",
+    ),
 }
