@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from goct._validation import check_count
-from goct.constraints import Constraint, MinLeafWeight, check_constraints
+from goct.constraints import Constraint, MetricConstraint, MinLeafWeight, check_constraints
 from goct.exact import Exact, as_fraction
 from goct.metrics import Metric, get_metric
+from goct.metrics.declaration import check_declaration
 from goct.problem import Problem
 from goct.tree import MAX_DEPTH, Leaf, Tree
 
@@ -117,6 +118,9 @@ class Task:
                 leaf = max(leaf, constraint.weight)
             else:
                 others.append(constraint)
+        bounded = (c.metric for c in others if isinstance(c, MetricConstraint))
+        for declared in (metric, *bounded):
+            _check_declaration(declared, problem)
         if leaf > 0:
             others.append(MinLeafWeight(leaf))
         return cls(problem, metric, replace(size, min_leaf_weight=leaf), penalty, tuple(others))
@@ -144,6 +148,16 @@ class Task:
             Tree(Leaf(k), problem.classes, problem.feature_names) for k in range(problem.n_classes)
         ]
         return max(filter(self.is_feasible, constants), key=self.objective, default=None)
+
+
+def _check_declaration(metric: Metric, problem: Problem) -> None:
+    """Raise a `ValueError` if a metric is not as monotone or quasiconvex as it says."""
+    positive = problem.positive
+    if positive is None or (problem.n_classes > 2 and not metric.is_binary):
+        return
+    sizes = problem.counts.sum(axis=0).tolist()
+    n_pos = sizes[positive]
+    check_declaration(metric.oriented(problem), n_pos, sum(sizes) - n_pos, problem.weight_unit)
 
 
 def _read_penalty(value: Any) -> Fraction:

@@ -32,6 +32,7 @@ from goct.metrics.fractional import Affine, FractionalMetric
 from goct.metrics.level_line import LevelLine
 from goct.metrics.linear import ClassRewardMetric, IntegerObjective
 from goct.metrics.metric import Combination, LinearMetric, Metric, Rewards, Shape
+from goct.metrics.polynomial import Polynomial
 from goct.metrics.quotient import Quotient, QuotientSum
 from goct.metrics.rational import QuotientMetric, RationalMetric
 from goct.metrics.registry import ALIASES, METRICS, get_metric
@@ -65,6 +66,7 @@ __all__ = [
     "LinearMetric",
     "Metric",
     "NegativePredictiveValue",
+    "Polynomial",
     "Precision",
     "PredictedPositives",
     "Quotient",
