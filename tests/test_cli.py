@@ -317,6 +317,19 @@ def test_infeasible(customers: Path, tmp_path: Path) -> None:
     assert not model.exists()
 
 
+def test_leaves_and_threads(customers: Path) -> None:
+    fit = ("fit", customers, "--target", "bought", "--depth", 4)
+    large = run(*fit, "--min-leaf-weight", 40)
+    assert large.exit_code == 0, large.output
+    assert "leaves of weight 40 at least" in large.output
+    sizes = [int(size) for size in re.findall(r"of (\d+) right", large.output)]
+    assert min(sizes) >= 40
+    alone, together = (run(*fit, "--n-jobs", n) for n in (1, 2))
+    assert [size for size in re.findall(r"of (\d+) right", alone.output) if int(size) < 40]
+    tree = alone.output.partition("\ntime")[0]
+    assert tree == together.output.partition("\ntime")[0]
+
+
 def test_the_page_shows_what_the_commands_print(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

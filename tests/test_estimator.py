@@ -308,6 +308,7 @@ def test_options_reach_the_engine(cancer) -> None:
         "accuracy",
         max_depth=2,
         max_splits=1,
+        min_leaf_weight=250,
         split_penalty=0.01,
         n_jobs=2,
         random_state=np.random.RandomState(0),
@@ -315,6 +316,8 @@ def test_options_reach_the_engine(cancer) -> None:
     ).fit(X, y)
     assert classifier.tree_.splits == 1
     assert classifier.solution_.split_penalty == Fraction(1, 100)
+    assert classifier.leaf_weights_.sum(axis=1).min() >= 250
+    assert OptimalTreeClassifier("accuracy", 1).fit(X, y).leaf_weights_.sum(axis=1).min() < 250
     with pytest.raises(TypeError, match="unknown option 'speed'"):
         OptimalTreeClassifier(engine_options={"speed": 1}).fit(X, y)
     with pytest.raises(ValueError, match="unknown engine 'fast'"):

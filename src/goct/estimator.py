@@ -40,11 +40,15 @@ class OptimalTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         What to maximise on the training data: a name such as "f1", or a
         metric, see :mod:`goct.metrics`.
     max_depth
-        The largest number of questions between root and leaf.
+        The largest number of splits between root and leaf.
     split_penalty
-        What each question must gain at least, in the metric's own unit.
+        λ, the price of a split in the metric's own unit (cf. ``ccp_alpha``): the
+        tree maximises ``metric - λ * splits``.
     max_splits
-        The largest number of questions; no limit if None.
+        The largest number of splits; no limit if None.
+    min_leaf_weight
+        The least weight of the samples in a leaf; without sample weights, their
+        number (cf. ``min_samples_leaf``).
     pos_label
         The positive class of metrics for two classes. By default the last of
         two labels in sorted order; with more labels it must be named, and
@@ -64,7 +68,7 @@ class OptimalTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
     time_limit
         Seconds after which the best tree so far is taken, with a warning.
     n_jobs
-        The number of threads of the search engine; -1 for all processors.
+        The number of threads of the engine; -1 for all processors.
     random_state
         A seed for engines that depend on chance; the search engine does not.
     verbose
@@ -119,6 +123,7 @@ class OptimalTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         *,
         split_penalty: Any = 0,
         max_splits: int | None = None,
+        min_leaf_weight: Any = 0,
         pos_label: Any = None,
         binarizer: str | Binarizer = "mdlp",
         constraints: Any = (),
@@ -133,6 +138,7 @@ class OptimalTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         self.max_depth = max_depth
         self.split_penalty = split_penalty
         self.max_splits = max_splits
+        self.min_leaf_weight = min_leaf_weight
         self.pos_label = pos_label
         self.binarizer = binarizer
         self.constraints = constraints
@@ -381,6 +387,7 @@ class OptimalTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
             self.max_depth,
             split_penalty=self.split_penalty,
             max_splits=self.max_splits,
+            min_leaf_weight=self.min_leaf_weight,
             constraints=self.constraints,
             engine=self.engine,
             time_limit=self.time_limit,

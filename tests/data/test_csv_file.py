@@ -219,3 +219,28 @@ def test_a_million_rows(tmp_path: Path) -> None:
     assert np.isnan(table.columns["a"]).sum() == 500_000
     assert table.columns["b"][-1] == "y"
     assert table.line_of(999_999) == 1_000_001
+
+
+def test_long_cells_that_are_almost_numbers(tmp_path: Path) -> None:
+    """They are looked at once, not once per digit: else this would take minutes."""
+    digits = "9" * 130_000
+    table = read(tmp_path, f"a;b\n{digits}!;x\n{digits}.{digits[:900]}!;y\n1;z\n")
+    assert table.kinds["a"] == "category"
+    assert len(table.columns["a"][0]) == 130_001
+
+
+def test_parts_of_a_table(tmp_path: Path) -> None:
+    table = read(tmp_path, "a,b,c\n1,x,true\n\n2,y,false\n3,,true\n")
+    part = table.without({"b"}).take(np.array([False, True, True]))
+    assert (part.n_rows, part.n_columns, part.names) == (2, 2, ["a", "c"])
+    assert part.kinds == {"a": "number", "c": "boolean"}
+    assert part.columns["a"].tolist() == [2, 3]
+    assert [table.line_of(row) for row in range(3)] == [2, 4, 5]
+    assert [part.line_of(row) for row in range(2)] == [4, 5]
+    assert table.take(np.array([2, 0])).columns["b"].tolist() == [None, "x"]
+
+
+def test_the_former_name_of_the_module() -> None:
+    from goct import table
+
+    assert table.read_csv is read_csv

@@ -338,3 +338,8 @@ def test_text_of_everything_with_a_tree() -> None:
     classifier = goct.OptimalTreeClassifier("accuracy", max_depth=1, binarizer="none")
     classifier.fit(np.array([[0], [1]]), ["a", "b"])
     assert export_text(classifier) == export_text(solution)
+    fitted = Model.from_estimator(classifier)
+    for name, export in FORMATS.items():
+        if name != "python":  # it writes when the model was made
+            assert export(classifier) == export(fitted)
+    assert "def predict(row):" in export_python(classifier)

@@ -90,6 +90,8 @@ def test_what_is_proven_is_said_in_words() -> None:
     text = report_html(model)
     assert "Not proven optimal" in text
     assert "the time limit was reached" in text
+    close = replace(model, proof=replace(model.proof, limit="gap"))
+    assert "because the tree is as close to the best as was asked for" in report_html(close)
     best = model.train.value
     assert best is not None
     proof = replace(model.proof, objective=best, bound=best, status="optimal", limit="none")

@@ -26,7 +26,10 @@ def fit(
     data: Data,
     options: LearningOptions,
     metric: Annotated[str, typer.Option(help="What to maximise; see goct metrics.")] = "f1",
-    split_penalty: Annotated[float, typer.Option(min=0, help="What a split must gain.")] = 0.0,
+    split_penalty: Annotated[
+        float, typer.Option(min=0, help="The price of a split, in the metric's own unit.")
+    ] = 0.0,
+    min_leaf_weight: Annotated[float, typer.Option(min=0, help="Rows in a leaf at least.")] = 0.0,
     constraint: Annotated[
         list[str] | None,
         typer.Option(help="A condition such as 'recall >= 0.9'; may be repeated."),
@@ -58,10 +61,12 @@ def fit(
             options.depth,
             split_penalty=split_penalty,
             max_splits=options.max_splits,
+            min_leaf_weight=min_leaf_weight,
             constraints=constraints,
             engine=engine,
             time_limit=options.time_limit,
             callback=progress,
+            **({} if options.n_jobs == 1 else {"n_jobs": options.n_jobs}),
         )
     if solution.tree is None:
         note(solution.describe_status())

@@ -51,6 +51,7 @@ def frontier(
         max_splits=options.max_splits,
         pareto=pareto,
         time_limit=options.time_limit,
+        n_jobs=options.n_jobs,
     )
     points = found.vertices if found.pareto is None else found.pareto
     rows = [_row(vertex) for vertex in points]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,7 +15,7 @@ import typer
 from goct._text import confusion_table, one_line
 from goct.cli.data import Decimal, Delimiter, Encoding, Quiet, read_delimiter
 from goct.cli.guard import UsageError, check_outputs, note
-from goct.data import Table, find_dialect, read_csv
+from goct.data import Dialect, Table, find_dialect, read_csv
 from goct.data.csv_file import read_header, read_rows, write_csv
 from goct.files import atomic_write
 from goct.model import Model
@@ -52,53 +53,49 @@ def predict(
         )
     if column in names and not only:
         raise UsageError(f"{data}: there is a column {column!r} already; choose another --column")
+    if target is None and tree.source.target in names:
+        target = tree.source.target
+    table = _read(tree, data, dialect, names, target)
+    labels = tree.predict(table)
+    if not quiet:
+        for text in table.notes:
+            note(f"note: {text}")
+        _note_unknown_levels(tree, table)
+        if target is not None:
+            _compare(tree, table, target)
+    lines = read_rows(data, dialect)
+    head = next(lines)
+    pairs = zip(lines, labels.tolist(), strict=True)
+    rows: Iterator[list[Any]] = ([label] if only else [*row, label] for row, label in pairs)
+    write = partial(write_csv, names=[column] if only else [*head, column], rows=rows)
+    if output is None:
+        write(sys.stdout, delimiter=dialect.delimiter)
+        sys.stdout.flush()
+        return
+    with atomic_write(output) as file:
+        write(file, delimiter=dialect.delimiter)
+    if not quiet:
+        counts = {label: int((labels == label).sum()) for label in tree.classes}
+        shares = ", ".join(f"{count} {one_line(str(label))}" for label, count in counts.items())
+        note(f"written: {output} ({table.n_rows} rows: {shares})")
+
+
+def _read(
+    tree: Model, data: Path, dialect: Dialect, names: list[str | None], target: str | None
+) -> Table:
+    """Read the columns that the tree needs, and the one to compare with, as they were learned."""
+    if target in tree.columns:
+        raise UsageError(f"the tree looks at the column {target!r}, so it cannot be the target")
     verbatim = None
     if tree.missing_words is None:
         verbatim = {name: set(map(str, c.levels or ())) for name, c in tree.columns.items()}
     else:
         dialect = replace(dialect, missing_words=tree.missing_words)
     kinds = {name: c.kind for name, c in tree.columns.items() if c.kind != "unknown"}
-    compared = target
-    if target is None and tree.source.target in names:
-        compared = tree.source.target
-    if compared in tree.columns:
-        raise UsageError(f"the tree looks at the column {compared!r}, so it cannot be the target")
-    if compared is not None:
-        kinds[compared] = "category"
-    table = read_csv(
-        data,
-        kinds=kinds,
-        only={*tree.columns, *kinds} or [name for name in names if name is not None][:1],
-        verbatim=verbatim,
-        dialect=dialect,
-    )
-    labels = tree.predict(table)
-    if not quiet:
-        for text in table.notes:
-            note(f"note: {text}")
-        _note_unknown_levels(tree, table)
-        if compared is not None:
-            _compare(tree, table, compared)
-
-    def rows() -> Iterator[list[Any]]:
-        lines = read_rows(data, dialect)
-        head = next(lines)
-        yield [column] if only else [*head, column]
-        for row, label in zip(lines, labels.tolist(), strict=True):
-            yield [label] if only else [*row, label]
-
-    lines = rows()
-    head = next(lines)
-    if output is None:
-        write_csv(sys.stdout, head, lines, dialect.delimiter)
-        sys.stdout.flush()
-        return
-    with atomic_write(output) as file:
-        write_csv(file, head, lines, dialect.delimiter)
-    if not quiet:
-        counts = {label: int((labels == label).sum()) for label in tree.classes}
-        shares = ", ".join(f"{count} {one_line(str(label))}" for label, count in counts.items())
-        note(f"written: {output} ({table.n_rows} rows: {shares})")
+    if target is not None:
+        kinds[target] = "category"
+    only = {*tree.columns, *kinds} or [name for name in names if name is not None][:1]
+    return read_csv(data, kinds=kinds, only=only, verbatim=verbatim, dialect=dialect)
 
 
 def _compare(tree: Model, table: Table, target: str) -> None:

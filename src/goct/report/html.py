@@ -281,6 +281,7 @@ def _verdict(model: Model) -> dict[str, Any]:
             "memory": "the memory limit was reached",
             "interrupted": "it was interrupted",
             "nodes": "the node limit was reached",
+            "gap": "the tree is as close to the best as was asked for",
         }.get(proof.limit, "its precision ended")
         words = (
             f"The search stopped before the end because {why}. This tree reaches "
