@@ -30,7 +30,7 @@ from goct.mip import FORMULATIONS
 from goct.mip.backends.base import BackendError, MipResult
 from goct.mip.engine import BACKENDS
 from goct.mip.injection import _share_of_stage, gains_of, pruned_to_pay
-from goct.search.run import TooFineError
+from goct.plane.oracle import TooFineError
 from goct.tree import Leaf, Split
 from tests.mip.test_formulations import skip_if_missing
 from tests.processes import interrupt

@@ -14,8 +14,8 @@ from goct.metrics import (
     Recall,
     get_metric,
 )
+from goct.plane.hull import lower_hull
 from goct.search.frontier import Frontier
-from goct.search.hull import lower_hull
 from tests.reference import achievable
 from tests.search.test_engine import hard_problem, random_problem
 

@@ -115,3 +115,7 @@ class IntegerObjective:
     def objective(self, units: int | Fraction) -> Fraction:
         """Return the objective of a number of units."""
         return self.offset + self.unit * units
+
+    def units(self, objective: Fraction) -> int:
+        """Return the number of units of an objective that a tree may have."""
+        return int((objective - self.offset) / self.unit)

@@ -24,9 +24,9 @@ from goct.cart import cart_tree, rank_features
 from goct.exact import Exact
 from goct.metrics import IntegerObjective, LinearMetric, Metric
 from goct.mip.side import SideConstraints
+from goct.plane.oracle import TooFineError
 from goct.problem import Problem
 from goct.search.engine import solve_search, unsupported
-from goct.search.run import TooFineError
 from goct.solution import Callback, Limit, Limits, Progress
 from goct.task import Task
 from goct.tree import Leaf, Split, Tree

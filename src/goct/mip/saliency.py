@@ -22,9 +22,9 @@ import numpy as np
 
 from goct.mip.model import Heuristic, Point
 from goct.mip.question import Question
+from goct.plane.oracle import TooFineError
 from goct.problem import Problem
 from goct.search.engine import solve_search, unsupported
-from goct.search.run import TooFineError
 from goct.solution import Limit, Limits
 from goct.task import Task
 from goct.tree import Tree

@@ -21,9 +21,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from goct.exact import Exact
-from goct.search.plane import Goal, Plane, in_parts
-from goct.search.run import LARGEST_COST, Run, TooFineError
-from goct.search.staircase import Steps
+from goct.plane.oracle import Incumbent, InsideOracle, Scored, TooFineError
+from goct.plane.points import Plane, Target, round_share
+from goct.plane.staircase import Staircase
+from goct.search.questions import LARGEST_COST
 
 Direction: TypeAlias = tuple[int, int, int]
 """What a false negative, a false positive and a split cost."""
@@ -46,9 +47,9 @@ class BudgetSweep:
 
     Parameters
     ----------
-    run
-        The question, with a best tree.
-    plane, steps
+    oracle, incumbent
+        Whom to ask, and what is known so far: there is a best tree.
+    plane, staircase
         The points of trees, the metric and the constraints.
     floor
         No tree has fewer false positives, by step.
@@ -63,10 +64,19 @@ class BudgetSweep:
         fewer false positives, by step.
     """
 
-    def __init__(self, run: Run, plane: Plane, steps: Steps, floor: NDArray[np.int64]) -> None:
-        self.run = run
+    def __init__(
+        self,
+        oracle: InsideOracle,
+        incumbent: Incumbent,
+        plane: Plane,
+        staircase: Staircase,
+        floor: NDArray[np.int64],
+    ) -> None:
+        self.oracle = oracle
+        self.incumbent = incumbent
+        self.task = incumbent.task
         self.plane = plane
-        self.steps = steps
+        self.staircase = staircase
         self.groups = _groups(self._most_splits())
         self.floors = [floor] * len(self.groups)
         # The costs of splits may be as large as all others together, and 64 of them must fit.
@@ -78,12 +88,11 @@ class BudgetSweep:
 
     def _most_splits(self) -> int:
         """Return a number of splits that no tree that wins has more of."""
-        run = self.run
-        assert run.objective is not None
-        to_gain = float(self.plane.value(0, 0) - run.objective)
-        affordable = int(min(to_gain / float(run.split_penalty), 1e9)) + 1
+        task = self.task
+        to_gain = float(self.plane.value(0, 0) - self.incumbent.known.objective)
+        affordable = int(min(to_gain / float(task.split_penalty), 1e9)) + 1
         # Every leaf has rows: a split that leaves a side empty is useless.
-        return min(run.size.most_splits, run.problem.n_rows - 1, affordable)
+        return min(task.size.most_splits, task.problem.n_rows - 1, affordable)
 
     def go(self) -> None:
         """Ask until that finds no better tree."""
@@ -94,13 +103,11 @@ class BudgetSweep:
         with suppress(TooFineError):
             self._sweep()
 
-    def goal(self, splits: int) -> Goal:
+    def target(self, splits: int) -> Target:
         """Return what a tree with so many splits must reach to win; ties go to fewer splits."""
-        run = self.run
-        assert run.best is not None
-        assert run.objective is not None
-        above = run.objective + run.split_penalty * splits
-        return Goal(above, attain=run.best.splits > splits)
+        best = self.incumbent.known
+        above = best.objective + self.task.split_penalty * splits
+        return Target(above, attain=best.tree.splits > splits)
 
     def candidates(self) -> Iterator[int]:
         """Yield the numbers of splits with which a tree may still win, from 1 on."""
@@ -126,7 +133,7 @@ class BudgetSweep:
             if point is None:
                 return
             group, step = point
-            x, y = int(self.steps.low[step]), int(self.floors[group][step])
+            x, y = int(self.staircase.low[step]), int(self.floors[group][step])
             direction = self._tangent(x, y)
             if not self._ask(direction, self._left()) or self.floors[group][step] == y:
                 return
@@ -143,21 +150,20 @@ class BudgetSweep:
 
     def _sweep(self) -> None:
         """Ask for the cheapest tree of each number of splits."""
-        run, best = self.run, None
-        while best is not run.best and (left := list(self.candidates())):
-            best = run.best
-            assert best is not None
-            a, b, _ = self._tangent(*self.plane.of(best))
+        best: Scored | None = None
+        while best is not self.incumbent.best and (left := list(self.candidates())):
+            best = self.incumbent.known
+            a, b, _ = self._tangent(*self.plane.of(best.tree))
             last_group = self._group(left[-1])
             most = self.groups[last_group][1]
             cutoffs = [-1] * (most + 1)
             for splits in left:
                 cutoffs[splits] = self._cutoff(self._group(splits), splits, (a, b, 0))
-            costs = self.plane.costs(a, b)
-            results = run.ask_budgets(costs, replace(run.size, max_splits=most), cutoffs)
+            size = replace(self.task.size, max_splits=most)
+            results = self.oracle.cheapest_by_splits(a, b, size, cutoffs=cutoffs)
             for group in reversed(range(last_group + 1)):
                 least = results[self.groups[group][1]].bound
-                floor = self.steps.raised(self.floors[group], a, b, least)
+                floor = self.staircase.raised(self.floors[group], a, b, least)
                 if group + 1 < len(self.groups):
                     floor = np.maximum(floor, self.floors[group + 1])
                 self.floors[group] = floor
@@ -165,26 +171,25 @@ class BudgetSweep:
     def _ask(self, direction: Direction, wanted: Sequence[int]) -> bool:
         """Find the cheapest tree in a direction; say whether it is a new one.
 
-        Only trees matter that are as cheap as those that can win in one of the
-        wanted groups.
+        The cutoff is the largest cost, over the wanted groups, that can still
+        improve the incumbent.
         """
-        run, (a, b, c) = self.run, direction
-        cutoff = max(self._cutoff(k, self.groups[k][0], direction) for k in wanted)
-        result = run.ask(
-            self.plane.costs(a, b, split_cost=c),
-            run.size,
+        a, b, c = direction
+        answer = self.oracle.cheapest(
+            a,
+            b,
+            self.task.size,
             split_cost=c,
-            cutoff=cutoff,
+            cutoff=max(self._cutoff(k, self.groups[k][0], direction) for k in wanted),
             to_bound=lambda least: self._bound(self._raised(direction, least)),
         )
-        self.floors = self._raised(direction, result.bound)
+        self.floors = self._raised(direction, answer.bound)
         is_new = False
-        if result.tree is not None:
-            tree = run.offer(result.tree)
-            point = (*self.plane.of(tree), tree.splits)
+        if answer.tree is not None:
+            point = (*self.plane.of(answer.tree), answer.tree.splits)
             is_new = point not in self._met
             self._met.add(point)
-        run.tighten(self.bound())
+        self.incumbent.tighten(self.bound())
         return is_new
 
     def _group(self, splits: int) -> int:
@@ -197,13 +202,11 @@ class BudgetSweep:
 
     def _ceiling(self, splits: int) -> NDArray[np.int64]:
         """Return the largest number of false positives of trees that win, by step; or -1."""
-        run = self.run
-        assert run.best is not None
-        assert run.objective is not None
-        if self._ceilings_for != (now := (run.objective, run.best.splits)):
+        best = self.incumbent.known
+        if self._ceilings_for != (now := (best.objective, best.tree.splits)):
             self._ceilings, self._ceilings_for = {}, now
         if splits not in self._ceilings:
-            self._ceilings[splits] = self.steps.wanted(self.goal(splits))
+            self._ceilings[splits] = self.staircase.wanted(self.target(splits))
         return self._ceilings[splits]
 
     def _among(self, group: int, splits: int) -> NDArray[np.bool_]:
@@ -216,11 +219,11 @@ class BudgetSweep:
 
     def _most_promising(self) -> tuple[int, int] | None:
         """Return the group and the step of the largest objective that is possible."""
-        penalty = float(self.run.split_penalty)
+        penalty = float(self.task.split_penalty)
         best, where = -np.inf, None
         for group in self._left():
             floor = np.minimum(self.floors[group], self.plane.n_neg)
-            values = np.where(self._first_among(group), self.steps.values(floor), -np.inf)
+            values = np.where(self._first_among(group), self.staircase.values(floor), -np.inf)
             step = int(values.argmax())
             objective = values[step] - penalty * self.groups[group][0]
             if objective > best:
@@ -231,20 +234,19 @@ class BudgetSweep:
         """Return the floors, now that no tree costs less."""
         a, b, c = direction
         return [
-            self.steps.raised(floor, a, b, least - c * last)
+            self.staircase.raised(floor, a, b, least - c * last)
             for (_, last), floor in zip(self.groups, self.floors, strict=True)
         ]
 
     def _bound(self, floors: list[NDArray[np.int64]], beyond: int = 0) -> Exact:
-        assert self.run.objective is not None
-        bound = self.run.objective
+        bound = self.incumbent.known.objective
         for (first, last), floor in zip(self.groups, floors, strict=True):
             if last > beyond:
                 splits = max(first, beyond + 1)
                 among = floor <= self._ceiling(splits)
-                largest = self.steps.largest_value(np.minimum(floor, self.plane.n_neg), among)
+                largest = self.staircase.largest_value(np.minimum(floor, self.plane.n_neg), among)
                 if largest is not None:
-                    bound = max(bound, largest - self.run.split_penalty * splits)
+                    bound = max(bound, self.task.penalised(largest, splits))
         return bound
 
     def _cutoff(self, group: int, splits: int, direction: Direction) -> int:
@@ -254,7 +256,7 @@ class BudgetSweep:
         """
         a, b, c = direction
         among = self._among(group, splits)
-        costs = a * self.steps.high[among] + b * self._ceiling(splits)[among]
+        costs = a * self.staircase.high[among] + b * self._ceiling(splits)[among]
         return int(costs.max()) + c * self.groups[group][1] + 1
 
     def _between(self, left: Sequence[int]) -> tuple[Direction, list[int]] | None:
@@ -264,7 +266,7 @@ class BudgetSweep:
         """
         known = np.array(sorted(self._met), dtype=np.int64)
         corners = [
-            (self.steps.high[among], self._ceiling(self.groups[k][0])[among])
+            (self.staircase.high[among], self._ceiling(self.groups[k][0])[among])
             for k, among in ((k, self._first_among(k)) for k in left)
         ]
         lasts = np.array([self.groups[k][1] for k in left])
@@ -273,7 +275,7 @@ class BudgetSweep:
             best = 0
             found: tuple[Direction, list[int]] | None = None
             for (a0, _, c0), tilt in product(sorted(tangents), _TILTS):
-                a = in_parts(a0 / self._resolution + tilt, self._resolution)
+                a = round_share(a0 / self._resolution + tilt, self._resolution)
                 b = self._resolution - a
                 cutoffs = np.array([(a * x + b * y).max() + 1 for x, y in corners])
                 for c in sorted({round(c0 * stretch) for stretch in stretches}):
@@ -290,18 +292,18 @@ class BudgetSweep:
         steps = np.flatnonzero(self._first_among(group))
         step = steps[len(steps) // 2]
         ceiling = self._ceiling(self.groups[group][0])
-        return self._tangent(int(self.steps.low[step]), int(ceiling[step]))
+        return self._tangent(int(self.staircase.low[step]), int(ceiling[step]))
 
     def _tangent(self, x: int, y: int) -> Direction:
         """Return, roughly, the normal of the objective's level surface at a point."""
         a, b = self.plane.slopes(x, y)
         if a + b == 0:
             return self._resolution // 2, self._resolution // 2, 0
-        a_parts = in_parts(a / (a + b), self._resolution)
+        a_parts = round_share(a / (a + b), self._resolution)
         b_parts = self._resolution - a_parts
         # A split that costs more than there is to gain is as good as forbidden.
         most = a_parts * self.plane.n_pos + b_parts * self.plane.n_neg + 1
-        c_parts = self._resolution * float(self.run.split_penalty) / (a + b)
+        c_parts = self._resolution * float(self.task.split_penalty) / (a + b)
         return a_parts, b_parts, round(min(c_parts, most))
 
 

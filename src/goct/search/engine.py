@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 
 from goct._validation import check_flag
 from goct.constraints import MetricConstraint, MinLeafWeight
 from goct.metrics import LinearMetric, Metric
+from goct.plane.oracle import Incumbent, IncumbentSession, Session, StopError, TooFineError
+from goct.plane.points import Plane
 from goct.problem import Problem
 from goct.search.linear import LinearMaximiser
 from goct.search.maximiser import PlaneMaximiser
 from goct.search.oracle import LinearOracle
-from goct.search.run import Run, StopRunError, TooFineError
+from goct.search.questions import CostOracle, SearchOracle
 from goct.search.ties import break_ties
 from goct.solution import Callback, Limit, Limits, Solution
 from goct.task import Task
@@ -58,16 +59,23 @@ def _has_plane(problem: Problem, metric: Metric) -> bool:
     return problem.n_classes == 2 and metric.is_monotone
 
 
-def _maximiser(run: Run) -> LinearMaximiser | PlaneMaximiser:
-    task = run.task
-    has_plane = _has_plane(task.problem, task.metric)
-    if isinstance(task.metric, LinearMetric) and not run.metric_constraints:
+def _maximiser(
+    session: Session, incumbent: Incumbent, core: LinearOracle
+) -> LinearMaximiser | PlaneMaximiser:
+    task = incumbent.task
+    problem, metric = task.problem, task.metric
+    has_plane = _has_plane(problem, metric)
+    has_requirements = any(isinstance(c, MetricConstraint) for c in task.constraints)
+    if isinstance(metric, LinearMetric) and not has_requirements:
+        labels = range(problem.n_classes)
         try:
-            return LinearMaximiser(run, task.metric)
+            oracle = CostOracle(session, core, problem, task.size, labels)
+            return LinearMaximiser(oracle, incumbent, metric)
         except TooFineError:
             if not has_plane:
                 raise  # else there are questions with smaller numbers
-    return PlaneMaximiser(run)
+    plane = Plane(problem, metric)
+    return PlaneMaximiser(SearchOracle(session, core, plane, task.size), incumbent, plane)
 
 
 def solve_search(
@@ -106,42 +114,43 @@ def solve_search(
     techniques
         Switches techniques of the search off, see :class:`LinearOracle`.
     """
-    started = time.perf_counter()
     if (why := unsupported(task)) is not None:
         raise ValueError(f"{why}; use engine='mip'")
     if limits.nodes is not None:
         raise ValueError("the search engine takes no node_limit; use time_limit, or engine='mip'")
     check_flag(fewest_splits, "fewest_splits")
-    run = Run(task, start=start, limits=limits, callback=callback)
+    incumbent = Incumbent(task, start)
+    session = IncumbentSession(incumbent, limits, callback)
     smallest = False
     try:
-        run.oracle = LinearOracle(
+        core = LinearOracle(
             task.problem.X,
             weights=task.problem.counts.sum(axis=1),
             n_jobs=n_jobs,
             memory_limit=memory_limit,
             techniques=techniques,
         )
-        maximiser = _maximiser(run)
+        maximiser = _maximiser(session, incumbent, core)
         maximiser.maximise()
-        if fewest_splits and run.best is not None:
-            break_ties(run, maximiser.attain, splits_are_fewest=maximiser.splits_are_fewest)
+        if fewest_splits and incumbent.best is not None:
+            are_fewest = maximiser.splits_are_fewest
+            break_ties(incumbent, maximiser.find_tie, splits_are_fewest=are_fewest)
             smallest = True
-    except StopRunError:
+    except StopError:
         pass  # what is known by now is the answer
     except KeyboardInterrupt:
-        run.limit = Limit.INTERRUPTED
+        session.limit = Limit.INTERRUPTED
     return Solution.of_tree(
         task,
-        run.best,
-        run.bound,
-        limit=run.limit,
+        incumbent.tree,
+        incumbent.bound,
+        limit=session.limit,
         stats={
             "engine": "search",
-            "oracle_calls": run.calls,
-            "nodes": run.nodes,
-            "phase_two": run.phase_two,
+            "oracle_calls": session.calls,
+            "nodes": session.nodes,
+            "phase_two": session.phase_two,
             "fewest_splits": smallest,
-            "time": time.perf_counter() - started,
+            "time": session.elapsed,
         },
     )

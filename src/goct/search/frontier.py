@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from dataclasses import dataclass, field
 from typing import Any
 
 from goct.constraints import Constraint, MetricConstraint, check_constraints
 from goct.exact import Exact, as_fraction
 from goct.metrics import Confusion, Metric, Shape, get_metric
 from goct.one_vs_rest import against_rest, name_the_rest
+from goct.plane.frontier import FrontierWalk
+from goct.plane.hull import Point
+from goct.plane.oracle import Session, StopError
+from goct.plane.points import Points
 from goct.problem import Problem
-from goct.search.hull import Edge, Point, lower_hull, normal
-from goct.search.oracle import FrontResult, LinearOracle, TreeTuple
-from goct.search.plane import Points
-from goct.search.run import original_tree
+from goct.search.oracle import LinearOracle
+from goct.search.questions import SearchOracle
 from goct.solution import Limit, Limits
 from goct.task import SizeLimit
-from goct.tree import Leaf, Tree
+from goct.tree import Tree
 
 
 @dataclass(frozen=True)
@@ -212,7 +212,6 @@ def frontier(
     -------
     Frontier
     """
-    started = time.perf_counter()
     if not isinstance(problem, Problem):
         raise TypeError(f"problem must be a Problem, got {type(problem).__name__}")
     if not problem.n_pos or not problem.n_neg:
@@ -224,30 +223,56 @@ def frontier(
     if callback is not None and not callable(callback):
         raise TypeError(f"callback must be callable, got {callback!r}")
     size = SizeLimit.read(max_depth, max_splits)
-    oracle = LinearOracle(problem.X, n_jobs=n_jobs, memory_limit=memory_limit)
-    search = _Enumeration(two_classes, size, oracle, Limits(time_limit), started, callback)
-    try:
-        search.follow_hull()
-        if pareto:
-            search.look_inside()
-    except KeyboardInterrupt:  # outside the oracle, which stops by itself
-        search.limit = Limit.INTERRUPTED
+    points = Points(two_classes)
 
-    def named(vertices: tuple[Vertex, ...]) -> tuple[Vertex, ...]:
-        if two_classes is problem:
-            return vertices
-        return tuple(replace(v, tree=name_the_rest(v.tree, problem)) for v in vertices)
+    def report(elapsed: float) -> bool:
+        if callback is None:
+            return False
+        found = len(walk.hull) + len(walk.inside)
+        return bool(callback(FrontierProgress(elapsed, found, len(walk.open_edges()))))
+
+    session = _FrontierSession(Limits(time_limit), report)
+    core = LinearOracle(problem.X, n_jobs=n_jobs, memory_limit=memory_limit)
+    walk = FrontierWalk(SearchOracle(session, core, points, size), points, size)
+    try:
+        walk.follow_hull()
+        if pareto:
+            walk.look_inside()
+    except StopError:
+        pass  # what is found by now is the answer
+    except KeyboardInterrupt:  # outside the oracle, which stops by itself
+        session.limit = Limit.INTERRUPTED
+
+    def vertices(found: list[Point]) -> tuple[Vertex, ...]:
+        trees = [walk.trees[point] for point in found]
+        if two_classes is not problem:
+            trees = [name_the_rest(tree, problem) for tree in trees]
+        return tuple(
+            Vertex(tree, points.confusion(*point)) for tree, point in zip(trees, found, strict=True)
+        )
 
     return Frontier(
-        vertices=named(search.vertices(search.hull)),
-        pareto=named(search.vertices(sorted(search.hull + search.inside))) if pareto else None,
-        is_complete=search.limit is Limit.NONE,
-        limit=search.limit,
+        vertices=vertices(walk.hull),
+        pareto=vertices(sorted(walk.hull + walk.inside)) if pareto else None,
+        is_complete=session.limit is Limit.NONE,
+        limit=session.limit,
         max_depth=size.max_depth,
         max_splits=size.max_splits,
         problem=problem,
-        stats={"oracle_calls": search.calls, "time": time.perf_counter() - started},
+        stats={"oracle_calls": session.calls, "time": session.elapsed},
     )
+
+
+class _FrontierSession(Session):
+    """A run that looks for all points, not for the best tree."""
+
+    def __init__(self, limits: Limits, report: Callable[[float], bool]) -> None:
+        super().__init__(limits)
+        self._report = report
+
+    def tell(self, nodes: int, objective: Exact | None = None) -> bool:
+        """Report the progress, and say whether the callback wants to stop."""
+        return self._report(self.elapsed)
 
 
 def _check_one_vs_rest(metric: Metric, conditions: Iterable[Constraint], problem: Problem) -> None:
@@ -259,169 +284,3 @@ def _check_one_vs_rest(metric: Metric, conditions: Iterable[Constraint], problem
                 f"{asked.name!r} is about all classes, while the frontier is about "
                 f"{problem.classes[problem.positive or 0]!r} against the rest"
             )
-
-
-class _Enumeration:
-    """A running enumeration.
-
-    Attributes
-    ----------
-    hull, inside
-        The vertices of the hull, from left to right, and the other points of
-        the Pareto front that are found so far.
-    limit
-        Why it stopped, if it did.
-    calls
-        How often the oracle was asked.
-    """
-
-    def __init__(
-        self,
-        problem: Problem,
-        size: SizeLimit,
-        oracle: LinearOracle,
-        limits: Limits,
-        started: float,
-        callback: Callable[[FrontierProgress], Any] | None,
-    ) -> None:
-        self.plane = Points(problem)
-        self.size = size
-        self.oracle = oracle
-        self.limits = limits
-        self.started = started
-        self.callback = callback
-        self.limit = Limit.NONE
-        self.calls = 0
-        constants = (Tree(Leaf(k), problem.classes, problem.feature_names) for k in range(2))
-        self.trees = {self.plane.of(tree): tree for tree in constants}
-        self.hull = lower_hull(list(self.trees))
-        self.inside: list[Point] = []
-        self._closed: set[Edge] = set()
-
-    def vertices(self, points: list[Point]) -> tuple[Vertex, ...]:
-        """Return points with their trees."""
-        return tuple(Vertex(self.trees[p], self.plane.confusion(*p)) for p in points)
-
-    def follow_hull(self) -> None:
-        """Find all vertices of the hull, the longest open edge first."""
-        while self.limit is Limit.NONE and (edges := self._open_edges()):
-            edge = max(edges, key=self._length)
-            a, b = normal(*edge)
-            self.calls += 1
-            result = self.oracle.solve(
-                self.plane.costs(a, b),
-                max_depth=self.size.max_depth,
-                max_splits=self.size.max_splits,
-                cutoff=a * edge[0][0] + b * edge[0][1],
-                time_limit=self._time_left(),
-                callback=self._watch(),
-            )
-            self.limit = result.limit
-            if result.tree is not None:
-                self.hull = lower_hull([*self.hull, self._add(result.tree)])
-            elif self.limit is Limit.NONE:
-                self._closed.add(edge)
-
-    def look_inside(self) -> None:
-        """Find all points of the Pareto front between the vertices of the hull."""
-        self._closed = set()
-        for edge in sorted(pairwise(self.hull), key=self._length):
-            if self.limit is Limit.NONE:
-                for point in self._between(edge):
-                    self._tree_at(point, edge)
-                self._closed.add(edge)
-
-    def _between(self, edge: Edge) -> list[Point]:
-        """Return the points of the front between the ends of an edge."""
-        a, b = normal(*edge)
-        front = list(edge)
-
-        def room() -> tuple[int, int, int]:
-            """Return budget and box of what no known point dominates."""
-            gaps = [
-                (q[0] - 1, p[1] - 1)
-                for p, q in pairwise(front)
-                if a * (q[0] - 1) + b * (p[1] - 1) >= a * edge[0][0] + b * edge[0][1]
-            ]
-            if not gaps:
-                return -1, -1, -1
-            return (
-                max(a * x + b * y for x, y in gaps),
-                max(x for x, _ in gaps),
-                max(y for _, y in gaps),
-            )
-
-        def visit(x: int, y: int) -> tuple[int, int, int] | None:
-            if any(p[0] <= x and p[1] <= y for p in front):
-                return None
-            front[:] = sorted([p for p in front if p[0] < x or p[1] < y] + [(x, y)])
-            return room()
-
-        budget, *box = room()
-        if budget >= 0:
-            self._search_front(edge, budget, (box[0], box[1]), visit)
-        return front[1:-1]
-
-    def _tree_at(self, point: Point, edge: Edge) -> None:
-        """Find a tree at a point that is known to have one."""
-        a, b = normal(*edge)
-        limit = self.limit
-        result = self._search_front(
-            edge, a * point[0] + b * point[1], point, lambda _x, _y: (-1, -1, -1), limited=False
-        )
-        self.limit = limit
-        if result.tree is not None:
-            self.inside.append(self._add(result.tree))
-
-    def _search_front(
-        self,
-        edge: Edge,
-        budget: int,
-        box: tuple[int, int],
-        visit: Callable[[int, int], tuple[int, int, int] | None],
-        *,
-        limited: bool = True,
-    ) -> FrontResult:
-        self.calls += 1
-        result = self.oracle.search_front(
-            self.plane.positives,
-            self.plane.negatives,
-            direction=normal(*edge),
-            budget=budget,
-            box=box,
-            visit=visit,
-            max_depth=self.size.max_depth,
-            max_splits=self.size.max_splits,
-            time_limit=self._time_left() if limited else None,
-            callback=self._watch() if limited else None,
-        )
-        self.limit = result.limit
-        return result
-
-    def _add(self, found: TreeTuple) -> Point:
-        tree = original_tree(self.plane.problem, found, self.plane.labels)
-        point = self.plane.of(tree)
-        self.trees[point] = tree
-        return point
-
-    def _open_edges(self) -> list[Edge]:
-        return [edge for edge in pairwise(self.hull) if edge not in self._closed]
-
-    def _length(self, edge: Edge) -> float:
-        (x0, y0), (x1, y1) = edge
-        return (x1 - x0) / self.plane.n_pos + (y0 - y1) / self.plane.n_neg
-
-    def _time_left(self) -> float | None:
-        return self.limits.after(time.perf_counter() - self.started).time
-
-    def _watch(self) -> Callable[[object], bool] | None:
-        if (callback := self.callback) is None:
-            return None
-
-        def watch(_oracle: object) -> bool:
-            elapsed = time.perf_counter() - self.started
-            found = len(self.hull) + len(self.inside)
-            progress = FrontierProgress(elapsed, found, len(self._open_edges()))
-            return bool(callback(progress))
-
-        return watch

@@ -6,7 +6,8 @@ import numpy as np
 
 from goct.exact import Exact
 from goct.metrics import IntegerObjective, LinearMetric
-from goct.search.run import LARGEST_COST, Run, TooFineError
+from goct.plane.oracle import Incumbent, TooFineError
+from goct.search.questions import LARGEST_COST, CostOracle
 from goct.task import SizeLimit
 
 
@@ -15,52 +16,52 @@ class LinearMaximiser:
 
     The oracle minimises what a tree earns less than the best class in every
     row would, plus the cost of its splits.
+
+    Parameters
+    ----------
+    oracle, incumbent
+        Whom to ask, and what is known so far.
+    metric
+        The metric of the task.
     """
 
     splits_are_fewest = False
     """Whether the best tree is known to have the fewest splits of all optimal ones."""
 
-    def __init__(self, run: Run, metric: LinearMetric) -> None:
-        self.run = run
-        self._lattice = lattice = IntegerObjective(metric.rewards(run.problem), run.split_penalty)
-        losses = (lattice.gains.max(axis=1, keepdims=True) - lattice.gains) * lattice.factor
+    def __init__(self, oracle: CostOracle, incumbent: Incumbent, metric: LinearMetric) -> None:
+        self.oracle = oracle
+        self.incumbent = incumbent
+        task = incumbent.task
+        rewards = metric.rewards(task.problem)
+        self._integers = integers = IntegerObjective(rewards, task.split_penalty)
+        losses = (integers.gains.max(axis=1, keepdims=True) - integers.gains) * integers.factor
         # A split that costs more than there is to gain is as good as forbidden.
-        self._split_cost = min(lattice.split_cost, lattice.most + 1)
-        if lattice.most + 64 * self._split_cost >= LARGEST_COST:
+        self._split_cost = min(integers.split_cost, integers.most + 1)
+        if integers.most + 64 * self._split_cost >= LARGEST_COST:
             raise TooFineError
         self._losses = losses.astype(np.int64)
 
     def maximise(self) -> None:
         """Find the best tree, and prove it."""
-        result = self.run.ask(
+        answer = self.oracle.solve(
             self._losses,
-            self.run.size,
+            self.incumbent.task.size,
             split_cost=self._split_cost,
             to_bound=self._to_bound,
-            cost_is_objective=True,
+            is_objective=True,
         )
-        assert result.tree is not None
-        self.run.offer(result.tree)
-        self.run.tighten(self._to_bound(result.bound))
-        self._least = result.bound
+        self.incumbent.tighten(self._to_bound(answer.bound))
 
-    def attain(self, size: SizeLimit) -> bool:
+    def find_tie(self, size: SizeLimit) -> bool:
         """Find a tree of a given size that is as good as the best, if there is one."""
-        run = self.run
+        least = self._integers.most - self._integers.units(self.incumbent.bound.as_fraction())
+        costs, split_cost = self._losses, self._split_cost
         try:
-            tree = run.ask_fewest(self._losses, size, cost=self._least, split_cost=self._split_cost)
+            tree = self.oracle.solve_fewest(costs, size, cost=least, split_cost=split_cost)
         except TooFineError:
-            result = run.ask(
-                self._losses,
-                size,
-                split_cost=self._split_cost,
-                cutoff=self._least + 1,
-                to_bound=lambda _: run.bound,
-            )
-            tree = result.tree
-        if tree is not None:
-            run.offer(tree)
+            answer = self.oracle.solve(costs, size, split_cost=split_cost, cutoff=least + 1)
+            tree = answer.tree
         return tree is not None
 
     def _to_bound(self, cost: int) -> Exact:
-        return Exact(self._lattice.objective(self._lattice.most - cost))
+        return Exact(self._integers.objective(self._integers.most - cost))

@@ -8,14 +8,15 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from goct.constraints import MetricConstraint
 from goct.exact import Exact
-from goct.metrics import FractionalMetric
+from goct.metrics import FractionalMetric, Shape
+from goct.plane.dinkelbach import Dinkelbach, Lift
+from goct.plane.oracle import Incumbent, InsideOracle, TooFineError
+from goct.plane.outer import OuterApproximation
+from goct.plane.points import Plane, Target
+from goct.plane.staircase import Staircase
 from goct.search.budgets import BudgetSweep
-from goct.search.fractional import FractionalMaximiser
-from goct.search.monotone import MonotoneMaximiser
-from goct.search.plane import Goal, Lift, Plane
-from goct.search.run import Run, TooFineError
-from goct.search.staircase import Steps
 from goct.task import SizeLimit
 
 _DEEP = 4
@@ -29,76 +30,99 @@ class PlaneMaximiser:
     With a penalty, questions about all numbers of splits at once rule most of
     them out; for what is left, the largest value of trees with at most so many
     splits follows. Of equally good trees the fewest splits win.
+
+    Parameters
+    ----------
+    oracle, incumbent
+        Whom to ask, and what is known so far.
+    plane
+        The points of trees, and the metric.
     """
 
-    def __init__(self, run: Run) -> None:
-        self.run = run
-        self.plane = Plane(run)
+    def __init__(self, oracle: InsideOracle, incumbent: Incumbent, plane: Plane) -> None:
+        task = incumbent.task
+        self.oracle = oracle
+        self.incumbent = incumbent
+        self.plane = plane
         constraints = tuple(
-            replace(c, metric=c.metric.oriented(run.problem)) for c in run.metric_constraints
+            replace(c, metric=c.metric.oriented(task.problem))
+            for c in task.constraints
+            if isinstance(c, MetricConstraint)
         )
-        self._steps = steps = Steps(self.plane, self.plane.metric, constraints)
-        self._monotone = MonotoneMaximiser(self.plane, steps)
+        self._staircase = staircase = Staircase(plane, plane.metric, constraints)
+        hull_suffices = not constraints and plane.metric.shape is not Shape.MONOTONE
+        self._outer = OuterApproximation(
+            oracle,
+            incumbent,
+            plane,
+            staircase,
+            inside=None if hull_suffices else oracle,
+            ends=[(0, plane.n_neg), (plane.n_pos, 0)],
+        )
         self._sweep: BudgetSweep | None = None
-        self._fractional: FractionalMaximiser | None = None
-        if isinstance(run.metric, FractionalMetric) and not constraints:
-            self._fractional = FractionalMaximiser(self.plane, steps, run.metric)
+        self._dinkelbach: Dinkelbach | None = None
+        if isinstance(task.metric, FractionalMetric) and not constraints:
+            self._dinkelbach = Dinkelbach(oracle, incumbent, plane, staircase, task.metric)
+        self._top: Exact | None = None
 
     def maximise(self) -> None:
         """Find the best tree, and prove it."""
-        run, penalty = self.run, self.run.split_penalty
-        if run.size.max_depth >= _DEEP and run.objective is not None:
-            small = replace(run.size, max_depth=_SMALL_DEPTH)
+        incumbent, task = self.incumbent, self.incumbent.task
+        penalty, objective = task.split_penalty, incumbent.objective
+        if task.size.max_depth >= _DEEP and objective is not None:
+            small = replace(task.size, max_depth=_SMALL_DEPTH)
             with suppress(TooFineError):
-                self._maximise(Goal(run.objective + penalty), small, lambda _: run.bound)
-        if not penalty or run.objective is None:
-            top = self._maximise(Goal(run.objective), run.size, lambda v: v - penalty)
-            if top is None and not penalty:
-                top = run.objective  # nothing is better than the small tree
-            if top is not None:
-                self.plane.top = top
-                run.tighten(top - penalty)
-        if run.objective is None:
+                self._maximise(Target(objective + penalty), small, lambda _: incumbent.bound)
+        if not penalty or incumbent.objective is None:
+            target = Target(incumbent.objective)
+            self._top = self._maximise(target, task.size, lambda v: task.penalised(v, 1))
+            if self._top is None and not penalty:
+                self._top = incumbent.objective  # nothing is better than the small tree
+            if self._top is not None:
+                incumbent.tighten(task.penalised(self._top, 1))
+        if incumbent.objective is None:
             return
         if penalty:
             self._go_through_budgets()
-        run.tighten(run.objective)
+        incumbent.tighten(incumbent.objective)
 
     def _go_through_budgets(self) -> None:
-        run, penalty = self.run, self.run.split_penalty
-        self._sweep = sweep = BudgetSweep(run, self.plane, self._steps, self._monotone.floor)
+        task = self.incumbent.task
+        self._sweep = sweep = BudgetSweep(
+            self.oracle, self.incumbent, self.plane, self._staircase, self._outer.floor
+        )
         sweep.go()
         for splits in sweep.candidates():
             others = sweep.bound(beyond=splits)
             self._maximise(
-                sweep.goal(splits),
-                replace(run.size, max_splits=splits),
-                lambda v, s=splits, o=others: max(v - penalty * s, o),  # type: ignore[misc]
+                replace(sweep.target(splits), top=self._top),
+                replace(task.size, max_splits=splits),
+                lambda v, s=splits, o=others: max(task.penalised(v, s), o),  # type: ignore[misc]
                 sweep.floor(splits),
             )
 
     @property
     def splits_are_fewest(self) -> bool:
         """Whether the best tree is known to have the fewest splits of all optimal ones."""
-        return self.run.split_penalty > 0
+        return self.incumbent.task.split_penalty > 0
 
-    def attain(self, size: SizeLimit) -> bool:
+    def find_tie(self, size: SizeLimit) -> bool:
         """Find a tree of a given size that is as good as the best, if there is one."""
-        run = self.run
-        assert run.best is not None
-        value = run.metric.evaluate(run.best, run.problem)
-        if self._fractional is not None and value == self.plane.top:
+        value = self.plane.value(*self.plane.of(self.incumbent.known.tree))
+        if self._dinkelbach is not None and value == self._top:
             with suppress(TooFineError):
-                if (attained := self._fractional.attain(value, size)) is not None:
-                    return attained
+                found = self._dinkelbach.find_tie(self.oracle, value, size)
+                if found is not None:
+                    return found
         floor = None if self._sweep is None else self._sweep.floor(size.most_splits)
-        return self._monotone.attain(value, size, floor)
+        return self._outer.find_tie(self.oracle, value, size, floor)
 
     def _maximise(
-        self, goal: Goal, size: SizeLimit, lift: Lift, floor: NDArray[np.int64] | None = None
+        self, target: Target, size: SizeLimit, lift: Lift, floor: NDArray[np.int64] | None = None
     ) -> Exact | None:
-        if self._fractional is not None and goal.above is not None and not goal.attain:
+        """Return the largest value of trees of a size; None if none is of interest."""
+        if self._dinkelbach is not None and target.above is not None and not target.attain:
             # Its directions can need larger numbers than those of the hull's edges.
             with suppress(TooFineError):
-                return self._fractional.maximise(goal.above, size, lift)
-        return self._monotone.maximise(goal, size, lift, floor)
+                return self._dinkelbach.maximise(target, size, lift).reached
+        return self._outer.maximise(target, size, lift, floor).reached

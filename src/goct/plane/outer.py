@@ -1,6 +1,6 @@
 """Metrics of (FN, FP) and constraints: outer approximation, and the inside of the hull.
 
-What a staircase of interesting points (:mod:`goct.search.staircase`) and the
+What a staircase of interesting points (:mod:`goct.plane.staircase`) and the
 proven half-planes leave between them are the candidates. *Phase 1* asks linear
 questions where there are candidates: each finds a vertex of the convex hull of
 all trees, proves an edge of it, or leaves no candidates there. A quasi-convex
@@ -12,7 +12,7 @@ candidates for all trees that are of interest.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
@@ -21,11 +21,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from goct.exact import Exact
-from goct.metrics import Shape
-from goct.search.hull import Edge, Point, lower_hull, normal
-from goct.search.plane import Goal, Lift, Plane, in_parts
-from goct.search.run import TooFineError
-from goct.search.staircase import Steps
+from goct.plane.dinkelbach import Lift, Maximum
+from goct.plane.hull import Edge, HullWalk, Point, normal
+from goct.plane.oracle import Incumbent, InsideOracle, Oracle, TooFineError
+from goct.plane.points import Plane, Target, round_share
+from goct.plane.staircase import Staircase
 from goct.task import SizeLimit
 
 _RESOLUTION = 1000
@@ -33,15 +33,20 @@ _WIDEST = 4
 """A tangent is of use if no candidate costs more than so many times as much as the tree there."""
 
 
-class MonotoneMaximiser:
+class OuterApproximation:
     """Finds the tree of largest value that meets the constraints.
 
     Parameters
     ----------
-    plane
-        Answers linear questions, and keeps the best tree.
-    steps
-        The metric and the constraints, as staircases.
+    oracle, incumbent
+        Whom to ask, and what is known so far.
+    plane, staircase
+        The points of trees, the metric and the constraints.
+    inside
+        Whom to ask about the inside of the hull; None if its vertices suffice.
+    ends
+        The points of the trees without a split, if they are feasible: the ends
+        of the hull. If None, the oracle is asked for these.
 
     Attributes
     ----------
@@ -49,22 +54,34 @@ class MonotoneMaximiser:
         No tree has fewer false positives, by step; this is proven.
     """
 
-    def __init__(self, plane: Plane, steps: Steps) -> None:
+    def __init__(
+        self,
+        oracle: Oracle,
+        incumbent: Incumbent,
+        plane: Plane,
+        staircase: Staircase,
+        *,
+        inside: InsideOracle | None,
+        ends: Sequence[Point] | None,
+    ) -> None:
+        self.oracle = oracle
+        self.incumbent = incumbent
         self.plane = plane
-        self.steps = steps
-        self.floor = np.zeros(len(steps.low), dtype=np.int64)
+        self.staircase = staircase
+        self.inside = inside
+        self.ends = ends
+        self.floor = np.zeros(len(staircase.low), dtype=np.int64)
         self._hull: list[Point] = []
         self._cheapest_in: dict[Point, tuple[int, int]] = {}
-        self._hull_suffices = not steps.constraints and steps.metric.shape is not Shape.MONOTONE
 
     def maximise(
-        self, goal: Goal, size: SizeLimit, lift: Lift, floor: NDArray[np.int64] | None = None
-    ) -> Exact | None:
+        self, target: Target, size: SizeLimit, lift: Lift, floor: NDArray[np.int64] | None = None
+    ) -> Maximum:
         """Find the tree of largest value, if that is of interest.
 
         Parameters
         ----------
-        goal
+        target
             Which values are of interest.
         size
             How large the tree may be.
@@ -76,53 +93,60 @@ class MonotoneMaximiser:
 
         Returns
         -------
-        Exact or None
-            The largest value; None if it is proven that none is of interest.
+        Maximum
+            The largest value, and what is proven.
         """
-        known = self.floor if floor is None else floor
-        search = _Search(self.plane, self.steps, known, goal, size, lift)
-        best = self.plane.run.best
+        walk = _Walk(self, target, size, lift, self.floor if floor is None else floor)
+        best = self.incumbent.tree
+        if self.ends is None and not walk.find_ends():
+            return Maximum(None, target.above)
         if self._hull:
-            search.try_edges(self._hull)
+            walk.try_edges(self._hull)
         elif best is not None and best.splits:
-            search.try_tangent(*self.plane.of(best))
-        search.follow_hull()
-        if not self._hull_suffices:
-            search.look_inside()
-        if size == self.plane.run.size:
-            self.floor = search.floor
-            self._hull = search.hull
-            self._cheapest_in = search.cheapest_in
-        return search.reached
+            walk.try_tangent(*self.plane.of(best))
+        walk.follow_hull()
+        if self.inside is not None:
+            walk.look_inside(self.inside)
+        if size == self.incumbent.task.size:
+            self.floor = walk.floor
+            self._hull = walk.hull
+            self._cheapest_in = walk.cheapest_in
+        return walk.maximum()
 
-    def attain(self, value: Exact, size: SizeLimit, floor: NDArray[np.int64] | None = None) -> bool:
+    def find_tie(
+        self,
+        oracle: InsideOracle,
+        value: Exact,
+        size: SizeLimit,
+        floor: NDArray[np.int64] | None = None,
+    ) -> bool:
         """Find a tree of a given size and value, which is the largest, if there is one.
 
         The floor is as in :meth:`maximise`.
         """
-        goal, run = Goal(value, attain=True), self.plane.run
-        point = self._only_candidate(goal)
+        target = Target(value, attain=True, top=value)
+        point = self._only_candidate(target)
         if point in self._cheapest_in:
             a, b = self._cheapest_in[point]
             with suppress(TooFineError):
-                tree = run.ask_fewest(
-                    self.plane.costs(a, b), size, cost=a * point[0] + b * point[1]
-                )
+                cost = a * point[0] + b * point[1]
+                tree = oracle.fewest_splits(a, b, size, cost=cost)
                 if tree is None:
                     return False
-                if self.plane.of(run.offer(tree)) == point:
+                if self.plane.of(tree) == point:
                     return True
-        return self.maximise(goal, size, lambda _: run.bound, floor) is not None
+        found = self.maximise(target, size, lambda _: self.incumbent.bound, floor)
+        return found.reached is not None
 
-    def _only_candidate(self, goal: Goal) -> Point | None:
+    def _only_candidate(self, target: Target) -> Point | None:
         """Return the point of all trees of interest, if there is just one."""
-        ceiling = self.steps.wanted(goal)
+        ceiling = self.staircase.wanted(target)
         steps = np.flatnonzero(self.floor <= ceiling)
         if len(steps) != 1:
             return None
         step = int(steps[0])
-        x, y = int(self.steps.low[step]), int(ceiling[step])
-        return (x, y) if x == self.steps.high[step] and y == self.floor[step] else None
+        x, y = int(self.staircase.low[step]), int(ceiling[step])
+        return (x, y) if x == self.staircase.high[step] and y == self.floor[step] else None
 
 
 @dataclass
@@ -133,7 +157,7 @@ class _Triangle:
     box: Point
 
 
-class _Search:
+class _Walk(HullWalk):
     """One search, for trees of one size.
 
     Attributes
@@ -146,34 +170,46 @@ class _Search:
         The largest value that was found.
     cheapest_in
         Points that cost least in some direction (a, b).
+    unsettled
+        Closed edges below which there may be trees, by a tolerance of the oracle.
+    searched
+        Edges whose triangle inside the hull was searched.
     """
 
     def __init__(
         self,
-        plane: Plane,
-        steps: Steps,
-        floor: NDArray[np.int64],
-        goal: Goal,
+        search: OuterApproximation,
+        target: Target,
         size: SizeLimit,
         lift: Lift,
+        floor: NDArray[np.int64],
     ) -> None:
-        self.plane, self.steps, self.size, self.lift = plane, steps, size, lift
+        super().__init__(search.oracle, search.plane, size, search.ends or ())
+        self.plane, self.staircase, self.lift = search.plane, search.staircase, lift
+        self.incumbent = search.incumbent
         self.floor = floor
-        self.goal = goal
-        self.ceiling = steps.wanted(goal)
+        self.target = target
+        self.ceiling = self.staircase.wanted(target)
         self.reached: Exact | None = None
         self.cheapest_in: dict[Point, tuple[int, int]] = {}
-        # The trees that predict one class only are the ends of the hull.
-        self.hull = lower_hull([(0, plane.n_neg), (plane.n_pos, 0)])
-        self.closed: set[Edge] = set()
-        self.done: set[Edge] = set()
+        self.unsettled: set[Edge] = set()
+        self.searched: set[Edge] = set()
+
+    def find_ends(self) -> bool:
+        """Find the ends of the hull, a tree with the fewest errors of each kind, if there are any.
+
+        Ties do no harm: they are further edges.
+        """
+        left, _ = self._ask(1, 0, self.plane.n_pos + 1)
+        right, _ = self._ask(0, 1, self.plane.n_neg + 1)
+        return left is not None and right is not None
 
     def try_edges(self, hull: list[Point]) -> None:
         """Ask above the edges of the hull of larger trees: mostly nothing is there."""
         for edge in pairwise(hull):
             budget = self._triangle(edge).budget
             if budget >= 0:
-                self._learn(self._ask(*normal(*edge), budget + 1))
+                self._ask(*normal(*edge), budget + 1)
 
     def try_tangent(self, x: int, y: int) -> None:
         """Ask in the direction in which the metric rises at the point of a tree.
@@ -184,24 +220,35 @@ class _Search:
         among = self.floor <= self.ceiling
         if sum(rise) == 0 or not among.any():
             return
-        a = in_parts(rise[0] / sum(rise), _RESOLUTION)
+        a = round_share(rise[0] / sum(rise), _RESOLUTION)
         b = _RESOLUTION - a
-        most = int((a * self.steps.high + b * self.ceiling)[among].max())
+        most = int((a * self.staircase.high + b * self.ceiling)[among].max())
         if most < _WIDEST * (a * x + b * y + 1):
             with suppress(TooFineError):
-                self._learn(self._ask(a, b, most + 1))
+                self._ask(a, b, most + 1)
 
     def follow_hull(self) -> None:
         """Ask linear questions until no edge with candidates above it can be improved."""
         while (edge := self._most_promising(self.closed)) is not None:
-            if not self._learn(self._ask_above(edge)):
+            point, is_proven = self._ask_above(edge)
+            if point is None:
                 self.closed.add(edge)
+                if not is_proven:
+                    self.unsettled.add(edge)
 
-    def _ask_above(self, edge: Edge) -> Point | None:
+    def maximum(self) -> Maximum:
+        """Return the largest value, and what is proven when all edges are closed."""
+        known = self.target.above
+        open_edges = [edge for edge in pairwise(self.hull) if edge in self.unsettled]
+        if not open_edges:
+            return Maximum(self.reached, known)
+        return Maximum(self.reached, self._largest_value(self.floor, open_edges))
+
+    def _ask_above(self, edge: Edge) -> tuple[Point | None, bool]:
         """Ask for trees below a line that has all candidates above an edge below it."""
         steps = self._range(edge)
         among = self.floor[steps] <= self.ceiling[steps]
-        x, y = self.steps.high[steps][among], self.ceiling[steps][among]
+        x, y = self.staircase.high[steps][among], self.ceiling[steps][among]
         for a, b in self._directions(edge, x, y):
             cutoff = int((a * x + b * y).max()) + 1
             # If no known tree is below the line, then any answer is news.
@@ -236,18 +283,9 @@ class _Search:
             if a > 0:
                 yield normal((0, a), (b, 0))
 
-    def _learn(self, point: Point | None) -> bool:
-        """Consider the point of a tree that costs least in some direction; say if there is one."""
-        if point is None:
-            return False
-        self._take(*point)
-        self.hull = lower_hull([*self.hull, point])
-        return True
-
-    def look_inside(self) -> None:
+    def look_inside(self, oracle: InsideOracle) -> None:
         """Search above the edges of the hull that have candidates."""
-        run = self.plane.run
-        while (edge := self._most_promising(self.done)) is not None:
+        while (edge := self._most_promising(self.searched)) is not None:
             triangle = self._triangle(edge)
 
             def visit(x: int, y: int, edge: Edge = edge) -> tuple[int, int, int] | None:
@@ -257,55 +295,51 @@ class _Search:
                 return left.budget, *left.box
 
             try:
-                run.ask_front(
-                    self.plane.positives,
-                    self.plane.negatives,
+                oracle.search_inside(
                     self.size,
                     direction=normal(*edge),
                     budget=triangle.budget,
                     box=triangle.box,
                     visit=visit,
                 )
-                self.done.add(edge)
+                self.searched.add(edge)
             finally:
-                run.tighten(self._bound(self.floor))
+                self.incumbent.tighten(self._bound(self.floor))
 
-    def _ask(self, a: int, b: int, cutoff: int) -> Point | None:
-        """Find the tree of least ``a * FN + b * FP`` below a cutoff; learn from the answer."""
-        plane, run, steps = self.plane, self.plane.run, self.steps
-        result = run.ask(
-            plane.costs(a, b),
-            self.size,
-            cutoff=cutoff,
-            to_bound=lambda least: self._bound(steps.raised(self.floor, a, b, least)),
+    def _ask(self, a: int, b: int, cutoff: int) -> tuple[Point | None, bool]:
+        """Find the tree of least ``a * FN + b * FP`` below a cutoff; learn from the answer.
+
+        Says also whether, without such a tree, it is proven that there is none.
+        """
+        raised = self.staircase.raised
+        point, answer = self.ask(
+            a, b, cutoff, lambda least: self._bound(raised(self.floor, a, b, least))
         )
-        if result.tree is None:
-            self.floor = steps.raised(self.floor, a, b, cutoff)
-            return None
-        x, y = plane.of(run.offer(result.tree))
-        self.floor = steps.raised(self.floor, a, b, a * x + b * y)
-        self.cheapest_in[x, y] = a, b
-        return x, y
+        self.floor = raised(self.floor, a, b, answer.bound)
+        if point is not None:
+            self.cheapest_in[point] = a, b
+            self._take(*point)
+        return point, answer.bound >= cutoff
 
     def _take(self, x: int, y: int) -> bool:
         """Consider the point of a tree; say whether it is of interest."""
-        if not self.steps.meets(x, y):
+        if not self.staircase.meets(x, y):
             return False
         value = self.plane.value(x, y)
-        if not self.goal.admits(value):
+        if not self.target.admits(value):
             return False
         self.reached = value
-        self.goal = Goal(value)
-        self.ceiling = self.steps.wanted(self.goal)
+        self.target = self.target.after(value)
+        self.ceiling = self.staircase.wanted(self.target)
         return True
 
     def _at_the_top(self) -> bool:
-        return self.reached is not None and self.reached == self.plane.top
+        return self.reached is not None and self.reached == self.target.top
 
     def _range(self, edge: Edge) -> slice:
         """Return the steps that have false negatives between those of the ends of an edge."""
-        first = int(np.searchsorted(self.steps.high, edge[0][0]))
-        last = int(np.searchsorted(self.steps.low, edge[1][0], side="right"))
+        first = int(np.searchsorted(self.staircase.high, edge[0][0]))
+        last = int(np.searchsorted(self.staircase.low, edge[1][0], side="right"))
         return slice(first, last)
 
     def _most_promising(self, without: set[Edge]) -> Edge | None:
@@ -314,7 +348,7 @@ class _Search:
         if self._at_the_top() or not candidates.any():
             return None
         floor = np.minimum(self.floor, self.plane.n_neg)
-        values = np.where(candidates, self.steps.values(floor), -np.inf)
+        values = np.where(candidates, self.staircase.values(floor), -np.inf)
         best, edge_of_best = -np.inf, None
         for edge in pairwise(self.hull):
             if edge not in without and (value := values[self._range(edge)].max()) > best:
@@ -329,17 +363,22 @@ class _Search:
         if self._at_the_top() or not candidates.any():
             return _Triangle(-1, (-1, -1))
         a, b = normal(*edge)
-        x = np.minimum(self.steps.high[steps][candidates], edge[1][0])
+        x = np.minimum(self.staircase.high[steps][candidates], edge[1][0])
         y = ceiling[candidates]
         return _Triangle(int((a * x + b * y).max()), (int(x.max()), int(y.max())))
 
     def _bound(self, floor: NDArray[np.int64]) -> Exact:
         """Return a bound on the objective, given the least false positives by step."""
+        left = [edge for edge in pairwise(self.hull) if edge not in self.searched]
+        value = self._largest_value(floor, left)
+        return self.incumbent.bound if value is None else self.lift(value)
+
+    def _largest_value(self, floor: NDArray[np.int64], edges: list[Edge]) -> Exact | None:
+        """Return the largest value of candidates above some edges, or what is known."""
         among = np.zeros(len(floor), dtype=bool)
-        for edge in pairwise(self.hull):
-            if edge not in self.done:
-                among[self._range(edge)] = True
+        for edge in edges:
+            among[self._range(edge)] = True
         among &= floor <= self.ceiling
-        largest = self.steps.largest_value(np.minimum(floor, self.plane.n_neg), among)
-        options = [value for value in (largest, self.goal.above) if value is not None]
-        return self.lift(max(options)) if options else self.plane.run.bound
+        largest = self.staircase.largest_value(np.minimum(floor, self.plane.n_neg), among)
+        options = [value for value in (largest, self.target.above) if value is not None]
+        return max(options, default=None)

@@ -7,8 +7,9 @@ import pytest
 
 from goct import Limit, Problem, Status, solve
 from goct.metrics import F1, MCC, BalancedAccuracy, Confusion, GMean, Metric, Precision, get_metric
-from goct.search import maximiser, monotone
-from goct.search.run import Run, StopRunError
+from goct.plane import outer
+from goct.search import maximiser
+from goct.search.questions import SearchOracle
 from tests.reference import achievable
 
 METRICS: list[Metric] = [
@@ -37,7 +38,7 @@ def test_the_optimum_does_not_depend_on_the_questions(seed, monkeypatch) -> None
         )
         for deep, widest in ((4, 4), (3, 0), (3, 4), (3, 1000)):  # no tangents, none, some, all
             monkeypatch.setattr(maximiser, "_DEEP", deep)
-            monkeypatch.setattr(monotone, "_WIDEST", widest)
+            monkeypatch.setattr(outer, "_WIDEST", widest)
             solution = solve(problem, metric, 3, engine="search")
             assert solution.status is Status.OPTIMAL, metric.name
             assert solution.value == value == solution.bound, metric.name
@@ -49,16 +50,15 @@ def test_the_optimum_does_not_depend_on_the_questions(seed, monkeypatch) -> None
 def test_a_run_that_is_stopped_at_once_has_a_good_tree(metric, monkeypatch) -> None:
     X, y = random_data(0)
     problem = Problem.from_arrays(X.astype(int), y.astype(int))
-    ask = Run.ask
+    ask = SearchOracle.solve
 
     def stop(self, costs, size, **options):
         if size.max_depth > 2:
-            self.limit = Limit.TIME
-            raise StopRunError
+            self.session.stop(Limit.TIME)
         return ask(self, costs, size, **options)
 
     small = solve(problem, metric, 2, engine="search")
-    monkeypatch.setattr(Run, "ask", stop)
+    monkeypatch.setattr(SearchOracle, "solve", stop)
     solution = solve(problem, metric, 5, engine="search")
     assert solution.status is Status.FEASIBLE
     assert solution.value == small.value
@@ -70,7 +70,7 @@ def test_lines_between_settle_metrics_in_few_questions(monkeypatch) -> None:
     questions = {}
     for lines in (True, False):
         if not lines:
-            monkeypatch.setattr(monotone._Search, "_directions", lambda *_: iter(()))
+            monkeypatch.setattr(outer._Walk, "_directions", lambda *_: iter(()))
         questions[lines] = 0
         for seed in range(10):
             rng = np.random.default_rng(seed)

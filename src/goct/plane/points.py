@@ -1,27 +1,23 @@
-"""Two classes as points in the plane of false negatives and false positives."""
+"""Trees of two classes as points (FN, FP)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from goct.exact import Exact
-from goct.metrics import Confusion
+from goct.metrics import Confusion, Metric
 from goct.problem import Problem
-from goct.search.run import LARGEST_COST, Run, TooFineError
 from goct.tree import Tree
 
 Coordinate: TypeAlias = int | Fraction
-Lift: TypeAlias = Callable[[Exact], Exact]
 
 
-def in_parts(share: float, resolution: int) -> int:
-    """Return a share of a whole that has so many parts, in parts: some, and not all of them."""
+def round_share(share: float, resolution: int) -> int:
+    """Round a share to a multiple of 1/resolution that is neither 0 nor 1; return the multiple."""
     return min(max(round(resolution * share), 1), resolution - 1)
 
 
@@ -39,31 +35,14 @@ class Points:
     """
 
     def __init__(self, problem: Problem) -> None:
-        assert problem.positive is not None
-        assert problem.n_classes == 2
+        if problem.positive is None or problem.n_classes != 2:
+            raise ValueError("points (FN, FP) need two classes, one of them positive")
         self.problem = problem
         self.labels = (1 - problem.positive, problem.positive)
         self.negatives, self.positives = (
             np.ascontiguousarray(problem.counts[:, label]) for label in self.labels
         )
         self.n_pos, self.n_neg = int(self.positives.sum()), int(self.negatives.sum())
-
-    def costs(self, a: int, b: int, split_cost: int = 0) -> NDArray[np.int64]:
-        """Return costs of predictions that add up to ``a * FN + b * FP``.
-
-        The oracle's label 0 stands for the negative class and 1 for the positive
-        one, as in its :meth:`~goct.search.LinearOracle.search_front`, so that
-        it can use what it learnt.
-
-        Raises
-        ------
-        TooFineError
-            If they, or what splits cost, are too large for the oracle.
-        """
-        most = max(a, 0) * self.n_pos + max(b, 0) * self.n_neg
-        if most + 64 * split_cost >= LARGEST_COST:
-            raise TooFineError
-        return np.stack([a * self.positives, b * self.negatives], axis=1)
 
     def of(self, tree: Tree) -> tuple[int, int]:
         """Return the point of a tree."""
@@ -79,45 +58,18 @@ class Points:
         return Confusion(*(n if unit == 1 else unit * n for n in counts))
 
 
-@dataclass(frozen=True)
-class Goal:
-    """Which values are of interest.
-
-    Attributes
-    ----------
-    above
-        Only larger ones; all if None.
-    attain
-        Whether `above` itself is of interest, too.
-    """
-
-    above: Exact | None
-    attain: bool = False
-
-    def admits(self, value: Exact) -> bool:
-        """Say whether a value is of interest."""
-        if self.above is None:
-            return True
-        return value >= self.above if self.attain else value > self.above
-
-
 class Plane(Points):
-    """Linear questions about the points of trees, asked for the sake of a metric.
+    """The points of trees, and what a metric is worth there.
 
     Attributes
     ----------
-    run, metric
-        The question, and its metric of confusion matrices.
-    top
-        The largest value of a tree that is allowed, once it is known.
+    metric
+        The metric of confusion matrices, for this problem.
     """
 
-    def __init__(self, run: Run) -> None:
-        super().__init__(run.problem)
-        self.run = run
-        run.labels = self.labels
-        self.metric = run.metric.oriented(run.problem)
-        self.top: Exact | None = None
+    def __init__(self, problem: Problem, metric: Metric) -> None:
+        super().__init__(problem)
+        self.metric = metric.oriented(problem)
 
     def value(self, x: Coordinate, y: Coordinate) -> Exact:
         """Return the metric at a point, which need not be that of a tree."""
@@ -131,3 +83,32 @@ class Plane(Points):
             float(self.value(*point)) for point in ((x, y), (x + dx, y), (x, y + dy))
         )
         return max((here - right) * dx, 0.0), max((here - up) * dy, 0.0)
+
+
+@dataclass(frozen=True)
+class Target:
+    """Which values of the metric are of interest.
+
+    Attributes
+    ----------
+    above
+        Only larger ones; all if None.
+    attain
+        Whether `above` itself is of interest, too.
+    top
+        The largest value of any tree, if it is known: whoever finds it is done.
+    """
+
+    above: Exact | None
+    attain: bool = False
+    top: Exact | None = None
+
+    def admits(self, value: Exact) -> bool:
+        """Say whether a value is of interest."""
+        if self.above is None:
+            return True
+        return value >= self.above if self.attain else value > self.above
+
+    def after(self, value: Exact) -> Target:
+        """Return what is still of interest once a value is reached."""
+        return replace(self, above=value, attain=False)

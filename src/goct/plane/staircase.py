@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from goct.constraints import MetricConstraint
 from goct.exact import Exact
 from goct.metrics import LevelLine, Metric
-from goct.search.plane import Goal, Points
+from goct.plane.points import Points, Target
 
 MOST_STEPS = 1 << 14
 """With more false negatives than this, several of them share a step."""
@@ -30,7 +30,7 @@ _MOST_EXACT = 2000
 """So many times for one staircase; what is left is taken as worth looking at."""
 
 
-class Steps:
+class Staircase:
     """The numbers of false negatives, in steps, and what is worth looking at there.
 
     Attributes
@@ -64,7 +64,7 @@ class Steps:
             if constraint.sense == "<=":
                 metric, threshold = -metric, -threshold
             allowed = np.minimum(
-                allowed, self._largest(metric, Goal(Exact(threshold), attain=True))
+                allowed, self._largest(metric, Target(Exact(threshold), attain=True))
             )
         return allowed
 
@@ -73,16 +73,16 @@ class Steps:
         confusion = self.points.confusion(x, y)
         return all(c.is_met_by(c.metric.value(confusion)) for c in self.constraints)
 
-    def wanted(self, goal: Goal) -> NDArray[np.int64]:
+    def wanted(self, target: Target) -> NDArray[np.int64]:
         """Return the largest number of false positives that is of interest, by step; or -1.
 
         Where that is not known exactly it is too large, never too small.
         """
-        if not goal.admits(self.metric.value(self.points.confusion(0, 0))):
+        if not target.admits(self.metric.value(self.points.confusion(0, 0))):
             return np.full(len(self.low), -1)
-        if goal.above is None:
+        if target.above is None:
             return self.allowed
-        return np.minimum(self.allowed, self._largest(self.metric, goal))
+        return np.minimum(self.allowed, self._largest(self.metric, target))
 
     def values(self, y: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the approximate metric at the low end of each step, given false positives."""
@@ -105,8 +105,10 @@ class Steps:
 
     def raised(self, floor: NDArray[np.int64], a: int, b: int, least: int) -> NDArray[np.int64]:
         """Return the least false positives by step, now that ``a * FN + b * FP >= least``."""
-        if b <= 0:
+        if a < 0 or b < 0:
             return floor
+        if b == 0:
+            return np.where(a * self.high < least, self.points.n_neg + 1, floor)
         line = -((a * self.high - least) // b)
         return np.maximum(floor, np.clip(line, 0, self.points.n_neg + 1))
 
@@ -116,17 +118,17 @@ class Steps:
         p, n = self.points.n_pos, self.points.n_neg
         return metric.approximate(p - x, y, x, n - y, self.points.problem.weight_unit)
 
-    def _largest(self, metric: Metric, goal: Goal) -> NDArray[np.int64]:
+    def _largest(self, metric: Metric, target: Target) -> NDArray[np.int64]:
         """Return the largest y with a value of interest at the low end of each step, or -1."""
-        assert goal.above is not None
+        assert target.above is not None
         points = self.points
-        if goal.above.is_rational and points.n_pos and points.n_neg:
-            value, unit = goal.above.as_fraction(), points.problem.weight_unit
+        if target.above.is_rational and points.n_pos and points.n_neg:
+            value, unit = target.above.as_fraction(), points.problem.weight_unit
             line = metric.level_line(value, points.n_pos, points.n_neg, unit)
             # At a pole the metric is 0, so that more than the line is above a negative value.
             if line is not None and line.b >= 0 and (value >= 0 or line.pole is None):
-                return self._below_line(line, goal.attain, is_positive=value > 0)
-        return self._by_bisection(metric, goal)
+                return self._below_line(line, target.attain, is_positive=value > 0)
+        return self._by_bisection(metric, target)
 
     def _below_line(self, line: LevelLine, attain: bool, *, is_positive: bool) -> NDArray[np.int64]:
         """Return the same for a metric whose level set is a line."""
@@ -144,23 +146,23 @@ class Steps:
                 y[zero] -= 1
         return y
 
-    def _by_bisection(self, metric: Metric, goal: Goal) -> NDArray[np.int64]:
+    def _by_bisection(self, metric: Metric, target: Target) -> NDArray[np.int64]:
         """Return the same for any monotone metric, from floats, exact where they are close."""
-        assert goal.above is not None
+        assert target.above is not None
         if not metric.has_formula:
             low = np.full(len(self.low), self.points.n_neg)
             every_step = np.arange(len(low))
-            _Settler(low, lambda i, y: self._holds(metric, goal, i, y), near=False).settle(
+            _Settler(low, lambda i, y: self._holds(metric, target, i, y), near=False).settle(
                 every_step
             )
             return low
-        target = float(goal.above)
-        margin = max(self._margin(metric), _MARGIN * abs(target))
+        level = float(target.above)
+        margin = max(self._margin(metric), _MARGIN * abs(level))
         low = np.full(len(self.low), -1)
         high = np.full(len(self.low), self.points.n_neg)
         while (low < high).any():
             middle = np.maximum((low + high + 1) // 2, 0)
-            holds = self._approximate(metric, self.low, middle) > target - margin
+            holds = self._approximate(metric, self.low, middle) > level - margin
             searched = low < high
             low, high = (
                 np.where(searched & holds, middle, low),
@@ -169,8 +171,8 @@ class Steps:
         if self.low is not self.high:  # steps are no single numbers, so exactness is in vain
             return low
         values = self._approximate(metric, self.low, np.maximum(low, 0))
-        close = np.flatnonzero((low >= 0) & (np.abs(values - target) <= 2 * margin))
-        _Settler(low, lambda i, y: self._holds(metric, goal, i, y), near=True).settle(close)
+        close = np.flatnonzero((low >= 0) & (np.abs(values - level) <= 2 * margin))
+        _Settler(low, lambda i, y: self._holds(metric, target, i, y), near=True).settle(close)
         return low
 
     def _margin(self, metric: Metric) -> float:
@@ -180,8 +182,8 @@ class Steps:
             self._margins[metric] = _MARGIN * metric.magnitude(problem.n_pos, problem.n_neg)
         return self._margins[metric]
 
-    def _holds(self, metric: Metric, goal: Goal, step: int, y: int) -> bool:
-        return goal.admits(metric.value(self.points.confusion(int(self.low[step]), y)))
+    def _holds(self, metric: Metric, target: Target, step: int, y: int) -> bool:
+        return target.admits(metric.value(self.points.confusion(int(self.low[step]), y)))
 
 
 class _Settler:

@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-import goct.search.staircase as staircase
+import goct.plane.staircase as staircase
 from goct import Problem
 from goct.exact import Exact
 from goct.metrics import (
@@ -25,8 +25,8 @@ from goct.metrics import (
     Shape,
     get_metric,
 )
-from goct.search.plane import Goal, Points
-from goct.search.staircase import Steps
+from goct.plane.points import Points, Target
+from goct.plane.staircase import Staircase
 
 MONOTONE = [
     *(make() for name, make in METRICS.items() if name != "instance_cost" and make().is_monotone),
@@ -48,7 +48,7 @@ def plane(n_pos: int, n_neg: int, weight: Fraction | int = 1) -> Points:
 @pytest.mark.parametrize("attain", [False, True])
 def test_wanted_points(metric, weight, attain) -> None:
     points = plane(7, 9, weight)
-    steps = Steps(points, metric, ())
+    steps = Staircase(points, metric, ())
     values = {
         (x, y): metric.value(points.confusion(x, y))
         for x in range(points.n_pos + 1)
@@ -61,20 +61,20 @@ def test_wanted_points(metric, weight, attain) -> None:
         Exact(2),
         Exact(-1),
     ]:
-        goal = Goal(above, attain)
+        goal = Target(above, attain)
         expected = [
             max((y for y in range(points.n_neg + 1) if goal.admits(values[x, y])), default=-1)
             for x in range(points.n_pos + 1)
         ]
         assert steps.wanted(goal).tolist() == expected, above
-    assert steps.wanted(Goal(None)).tolist() == [points.n_neg] * (points.n_pos + 1)
+    assert steps.wanted(Target(None)).tolist() == [points.n_neg] * (points.n_pos + 1)
 
 
 @pytest.mark.parametrize("metric", [Precision(), get_metric("npv"), F1(), MCC(), FBeta(3)])
 def test_constraints(metric) -> None:
     points = plane(9, 12)
     constraints = (metric >= 0.4, Recall() >= 0.5, FalseNegatives() <= 3)
-    steps = Steps(points, Accuracy(), constraints)
+    steps = Staircase(points, Accuracy(), constraints)
     for x, allowed in enumerate(steps.allowed.tolist()):
         for y in range(points.n_neg + 1):
             assert steps.meets(x, y) == (y <= allowed)
@@ -85,9 +85,9 @@ def test_coarse_steps_and_few_exact_comparisons_leave_out_nothing(metric, monkey
     points = plane(40, 23)
     monkeypatch.setattr(staircase, "MOST_STEPS", 7)
     monkeypatch.setattr(staircase, "_MOST_EXACT", 3)
-    steps = Steps(points, metric, (Recall() >= 0.2,))
+    steps = Staircase(points, metric, (Recall() >= 0.2,))
     assert len(steps.low) == 7
-    goal = Goal(metric.value(Confusion(25, 5, 15, 18)))
+    goal = Target(metric.value(Confusion(25, 5, 15, 18)))
     wanted = steps.wanted(goal)
     for low, high, most in zip(steps.low, steps.high, wanted, strict=True):
         for x in range(low, high + 1):
@@ -99,7 +99,7 @@ def test_coarse_steps_and_few_exact_comparisons_leave_out_nothing(metric, monkey
 @pytest.mark.parametrize("metric", MONOTONE, ids=lambda m: m.name)
 def test_largest_value_is_a_bound(metric) -> None:
     points = plane(11, 14)
-    steps = Steps(points, metric, ())
+    steps = Staircase(points, metric, ())
     floor = np.maximum(9 - steps.low, 0)
     among = steps.low % 3 == 1
     largest = max(

@@ -1,0 +1,141 @@
+r"""Quotients of linear functions: Dinkelbach's method, in integers.
+
+A tree t is better than the value v exactly if :math:`N(t) - v D(t) > 0`, which
+is linear in its false negatives and false positives. The oracle finds the tree
+for which it is largest, or proves that there is none. Every step improves the
+value, and there are finitely many; two or three are typical.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from goct.exact import Exact
+from goct.metrics import FractionalMetric, LevelLine
+from goct.plane.oracle import Incumbent, InsideOracle, Oracle
+from goct.plane.points import Plane, Target
+from goct.plane.staircase import Staircase
+from goct.task import SizeLimit
+
+Lift: TypeAlias = Callable[[Exact], Exact]
+"""Turns a bound on the value of trees of some size into one on the objective."""
+
+
+@dataclass(frozen=True)
+class Maximum:
+    """The largest value of the trees of some size.
+
+    Attributes
+    ----------
+    reached
+        The largest value that was found; None if none is of interest.
+    bound
+        Proven: no tree has a larger value. It is `reached`, or what was known
+        before, unless the oracle has tolerances; None if there is no tree.
+    """
+
+    reached: Exact | None
+    bound: Exact | None
+
+
+class Dinkelbach:
+    """Finds the tree of largest value for a quotient of linear functions.
+
+    Parameters
+    ----------
+    oracle, incumbent
+        Whom to ask, and what is known so far.
+    plane, staircase
+        The points of trees, and what turns proven half-planes into bounds.
+    metric
+        The metric.
+    """
+
+    def __init__(
+        self,
+        oracle: Oracle,
+        incumbent: Incumbent,
+        plane: Plane,
+        staircase: Staircase,
+        metric: FractionalMetric,
+    ) -> None:
+        self.oracle = oracle
+        self.incumbent = incumbent
+        self.plane = plane
+        self.staircase = staircase
+        self.metric = metric
+        self._floor = np.zeros(len(staircase.low), dtype=np.int64)
+
+    def maximise(self, target: Target, size: SizeLimit, lift: Lift) -> Maximum:
+        """Find the tree of largest value, if that is larger than `target.above`.
+
+        Parameters
+        ----------
+        target
+            Only larger values are of interest.
+        size
+            How large the tree may be.
+        lift
+            Turns a bound on the value of such trees into one on the objective.
+
+        Returns
+        -------
+        Maximum
+            The largest value, and what is proven.
+        """
+        plane, staircase = self.plane, self.staircase
+        if target.above is None:
+            raise ValueError("Dinkelbach's method starts from a value")
+        value = bound = target.above
+        found, floor = None, self._floor
+        while found is None or found != target.top:
+            line = self._line(value)
+            alpha, beta, cutoff = line.a, line.b, line.cutoff
+            if cutoff <= 0 and alpha >= 0 and beta >= 0:
+                break
+            answer = self.oracle.cheapest(
+                alpha,
+                beta,
+                size,
+                cutoff=cutoff,
+                to_bound=lambda least, a=alpha, b=beta, f=floor: lift(  # type: ignore[misc]
+                    self._bound(staircase.raised(f, a, b, least))
+                ),
+            )
+            floor = staircase.raised(floor, alpha, beta, answer.bound)
+            if answer.tree is None:
+                if answer.bound < cutoff:  # by a tolerance of the oracle
+                    bound = max(bound, self._bound(floor))
+                break
+            value = bound = found = plane.value(*plane.of(answer.tree))
+        if size == self.incumbent.task.size:
+            self._floor = floor
+        return Maximum(found, bound)
+
+    def find_tie(self, oracle: InsideOracle, value: Exact, size: SizeLimit) -> bool | None:
+        """Find a tree of a given size and the largest value, if there is one.
+
+        All such trees have the same, least cost in the direction of the value,
+        so that their splits decide. None if this cannot be told, because trees
+        whose quotient is 0 / 0 have it, too.
+        """
+        line = self._line(value)
+        tree = oracle.fewest_splits(line.a, line.b, size, cost=line.most)
+        if tree is None:
+            return False
+        return True if self.plane.value(*self.plane.of(tree)) == value else None
+
+    def _line(self, value: Exact) -> LevelLine:
+        plane = self.plane
+        unit = plane.problem.weight_unit
+        return self.metric.level_line(value.as_fraction(), plane.n_pos, plane.n_neg, unit)
+
+    def _bound(self, floor: NDArray[np.int64]) -> Exact:
+        possible = floor <= self.plane.n_neg
+        largest = self.staircase.largest_value(np.where(possible, floor, 0), possible)
+        return self.incumbent.bound if largest is None else largest

@@ -1,0 +1,278 @@
+"""The search core as an oracle: questions in the user's terms, answers as trees."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from goct.exact import Exact
+from goct.plane.oracle import Answer, Session, ToBound, TooFineError
+from goct.plane.points import Points
+from goct.problem import Problem
+from goct.search.oracle import LinearOracle, OracleProgress, TreeTuple
+from goct.solution import Limit
+from goct.task import SizeLimit
+from goct.tree import Leaf, Node, Split, Tree
+
+LARGEST_COST = 2**59
+"""The core computes with integers up to this size, which leaves room for sums."""
+
+
+class CostOracle:
+    """Asks the search core for the cheapest tree, for any costs of predictions.
+
+    Parameters
+    ----------
+    session
+        Clock, counters and callback. Every tree that is found is offered to it.
+    core
+        Whom to ask.
+    problem
+        The data.
+    size
+        The size limit of the run; all its questions are within it.
+    labels
+        The class that each label of the core stands for.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        core: LinearOracle,
+        problem: Problem,
+        size: SizeLimit,
+        labels: Sequence[int],
+    ) -> None:
+        self.session = session
+        self.core = core
+        self.problem = problem
+        self.size = size
+        self.labels = labels
+        self._min_leaf = size.min_leaf_count(problem)
+
+    def solve(
+        self,
+        costs: NDArray[np.int64],
+        size: SizeLimit,
+        *,
+        split_cost: int = 0,
+        cutoff: int | None = None,
+        to_bound: ToBound | None = None,
+        is_objective: bool = False,
+    ) -> Answer:
+        """Find the cheapest tree, see :meth:`LinearOracle.solve`.
+
+        Parameters
+        ----------
+        costs, split_cost, cutoff
+            The question.
+        size
+            How large the tree may be.
+        to_bound
+            Turns a proven lower bound on the cost into one on the objective.
+        is_objective
+            Whether `to_bound` turns the cost of a tree into its objective.
+
+        Raises
+        ------
+        StopError
+            If a limit was reached.
+        """
+        session = self.session
+
+        def watch(progress: OracleProgress) -> bool:
+            objective: Exact | None = None
+            if to_bound is not None:
+                session.tighten(to_bound(progress.bound))
+                if is_objective and progress.cost is not None:
+                    objective = to_bound(progress.cost)
+            return session.tell(progress.nodes, objective)
+
+        session.calls += 1
+        result = self.core.solve(
+            costs,
+            max_depth=size.reachable_depth,
+            split_cost=split_cost,
+            max_splits=size.max_splits,
+            min_leaf_weight=self._min_leaf,
+            cutoff=cutoff,
+            time_limit=session.left.time,
+            callback=watch,
+        )
+        session.nodes += int(result.stats["nodes"])
+        tree = self._offer(result.tree)
+        if result.limit is not Limit.NONE:
+            if to_bound is not None:
+                session.tighten(to_bound(result.bound))
+            session.stop(result.limit)
+        return Answer(tree, result.bound)
+
+    def solve_fewest(
+        self, costs: NDArray[np.int64], size: SizeLimit, *, cost: int, split_cost: int = 0
+    ) -> Tree | None:
+        """Find the tree with the fewest splits of all that cost least.
+
+        Costs are multiplied so that a split more or less counts, but not as
+        much as any difference in costs.
+
+        Parameters
+        ----------
+        costs, split_cost
+            The question.
+        size
+            How large the tree may be.
+        cost
+            The least cost of all trees of this depth or more.
+
+        Raises
+        ------
+        TooFineError
+            If the multiplied costs are too large, or if larger trees that are
+            not allowed might cost less.
+        StopError
+            If a limit was reached.
+        """
+        factor = 2**size.max_depth
+        if self.size.max_splits is not None or factor > LARGEST_COST // (
+            int(np.abs(costs).max(axis=1).sum()) + 64 * split_cost + 1
+        ):
+            raise TooFineError
+        answer = self.solve(
+            factor * costs,
+            replace(size, max_splits=None),
+            split_cost=factor * split_cost + 1,
+            cutoff=factor * cost + size.most_splits + 1,
+        )
+        return answer.tree
+
+    def _offer(self, found: TreeTuple | None) -> Tree | None:
+        """Offer a tree of the core over the original columns, without useless splits."""
+        if found is None:
+            return None
+
+        def build(node: TreeTuple) -> Node:
+            if isinstance(node, int):
+                return Leaf(self.labels[node])
+            feature, left, right = node
+            return Split(int(problem.kept[feature]), build(left), build(right))
+
+        problem = self.problem
+        tree = Tree(build(found), problem.classes, problem.feature_names).pruned(problem)
+        self.session.offer(tree)
+        return tree
+
+    def _watch(self, progress: OracleProgress) -> bool:
+        return self.session.tell(progress.nodes)
+
+
+class SearchOracle(CostOracle):
+    """The search core as an oracle of the plane, see :class:`goct.plane.oracle.InsideOracle`.
+
+    The core's label 0 stands for the negative class and 1 for the positive
+    one, as in its :meth:`~goct.search.LinearOracle.search_front`, so that it can
+    use what it learnt.
+
+    Parameters
+    ----------
+    session, core, size
+        As for :class:`CostOracle`.
+    points
+        The points of trees.
+    """
+
+    def __init__(
+        self, session: Session, core: LinearOracle, points: Points, size: SizeLimit
+    ) -> None:
+        super().__init__(session, core, points.problem, size, points.labels)
+        self.points = points
+
+    def cheapest(
+        self,
+        a: int,
+        b: int,
+        size: SizeLimit,
+        *,
+        cutoff: int,
+        to_bound: ToBound | None = None,
+        split_cost: int = 0,
+    ) -> Answer:
+        """Find the tree of least ``a * FN + b * FP + split_cost * splits`` below a cutoff."""
+        return self.solve(
+            self._costs(a, b, split_cost),
+            size,
+            split_cost=split_cost,
+            cutoff=cutoff,
+            to_bound=to_bound,
+        )
+
+    def fewest_splits(self, a: int, b: int, size: SizeLimit, *, cost: int) -> Tree | None:
+        """Find the tree with the fewest splits of all that cost least, which is `cost`."""
+        return self.solve_fewest(self._costs(a, b), size, cost=cost)
+
+    def cheapest_by_splits(
+        self, a: int, b: int, size: SizeLimit, *, cutoffs: Sequence[int]
+    ) -> list[Answer]:
+        """Find the tree of least ``a * FN + b * FP`` for each split budget, from 0 on."""
+        self.session.calls += 1
+        results = self.core.solve_budgets(
+            self._costs(a, b),
+            max_depth=size.reachable_depth,
+            max_splits=size.most_splits,
+            min_leaf_weight=self._min_leaf,
+            cutoffs=cutoffs,
+            time_limit=self.session.left.time,
+            callback=self._watch,
+        )
+        self.session.nodes += int(results[0].stats["nodes"])
+        answers = [Answer(self._offer(result.tree), result.bound) for result in results]
+        if results[0].limit is not Limit.NONE:
+            self.session.stop(results[0].limit)
+        return answers
+
+    def search_inside(
+        self,
+        size: SizeLimit,
+        *,
+        direction: tuple[int, int],
+        budget: int,
+        box: tuple[int, int],
+        visit: Callable[[int, int], tuple[int, int, int] | None],
+        is_limited: bool = True,
+    ) -> Tree | None:
+        """Visit the points of trees below a line and in a box.
+
+        As :meth:`goct.search.LinearOracle.search_front` does.
+        """
+        session = self.session
+        session.calls += 1
+        started = session.elapsed
+        result = self.core.search_front(
+            self.points.positives,
+            self.points.negatives,
+            direction=direction,
+            budget=budget,
+            box=box,
+            visit=visit,
+            max_depth=size.reachable_depth,
+            max_splits=size.max_splits,
+            min_leaf_weight=self._min_leaf,
+            time_limit=session.left.time if is_limited else None,
+            callback=self._watch if is_limited else None,
+        )
+        session.nodes += int(result.stats["nodes"])
+        session.phase_two += session.elapsed - started
+        tree = self._offer(result.tree)
+        if is_limited and result.limit is not Limit.NONE:
+            session.stop(result.limit)
+        return tree
+
+    def _costs(self, a: int, b: int, split_cost: int = 0) -> NDArray[np.int64]:
+        """Return costs of predictions that add up to ``a * FN + b * FP``."""
+        points = self.points
+        most = max(a, 0) * points.n_pos + max(b, 0) * points.n_neg
+        if most + 64 * split_cost >= LARGEST_COST:
+            raise TooFineError
+        return np.stack([a * points.positives, b * points.negatives], axis=1)
