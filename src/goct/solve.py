@@ -111,10 +111,9 @@ def solve(
     run = _engine(engine, binary)
     _check_options(options, run)
     start = binary.best_constant()
-    if task.size.most_splits == 0 or problem.X.shape[1] == 0 or problem.n_classes == 1:
-        bound = (
-            binary.metric.best_value(binary.problem) if start is None else binary.objective(start)
-        )
+    if _only_constants(binary):
+        metric = binary.metric
+        bound = metric.best_value(binary.problem) if start is None else binary.objective(start)
         stats = {"engine": "constant", "time": 0.0}
         solution = Solution.of_tree(binary, start, bound, stats=stats)
     else:
