@@ -148,7 +148,8 @@ private:
         for (int j = 0; j < node.features(); ++j) {
             part_.bin_begin[j] = kept;
             std::int64_t swing = 0;
-            for (int r : node.joining_rows(j)) {
+            for (int i = node.bin_begin()[j]; i < node.bin_begin()[j + 1]; ++i) {
+                const int r = node.bin_rows()[i];
                 rows[kept] = r;
                 kept += picked_[r];
                 swing += swing_[r];

@@ -1,7 +1,6 @@
 #include "node.hpp"
 
 #include <bit>
-#include <utility>
 
 namespace goct {
 
@@ -38,10 +37,15 @@ bool SplitSet::insert(const Key& inside) {
 
 void Node::make_root(const Instance& instance, SplitSet& scratch) {
     const Problem& problem = instance.problem();
+    parent_ = nullptr;
     rows_.clear();
-    for (int r = 0; r < problem.rows(); ++r)
-        if (instance.active(r)) rows_.push_back(r);
-    sum_up(instance);
+    total_ = {};
+    for (int r = 0; r < problem.rows(); ++r) {
+        if (!instance.active(r)) continue;
+        rows_.push_back(r);
+        total_ += instance.row(r);
+    }
+    set_leaf(instance.costs());
     features_.resize(problem.features());
     chain_begin_.resize(problem.features());
     for (int f = 0; f < problem.features(); ++f) {
@@ -56,6 +60,7 @@ void Node::make_root(const Instance& instance, SplitSet& scratch) {
 
 void Node::make_child(const Instance& instance, const Node& parent, int f, bool inside, bool reduce,
                       SplitSet& scratch) {
+    parent_ = &parent, side_of_ = f, inside_side_ = inside;
     if (inside) {
         const auto rows = parent.inside_rows(f);
         picked_.assign(rows.begin(), rows.end());
@@ -64,7 +69,8 @@ void Node::make_child(const Instance& instance, const Node& parent, int f, bool 
     }
     rows_.clear();
     for (int r : picked_) rows_.push_back(parent.rows_[r]);
-    sum_up(instance);
+    total_ = inside ? parent.inside(f) : parent.outside(f);
+    set_leaf(instance.costs());
     features_ = parent.features_;
     chain_begin_ = parent.chain_begin_;
     const auto each_row = [&](auto&& visit) {
@@ -79,9 +85,10 @@ template <class EachRow>
 void Node::keep_useful(const Instance& instance, int features, EachRow&& each_row, bool reduce, SplitSet& scratch) {
     level_.assign(features, Sums{});
     std::size_t entries = 0;
-    each_row([&](int r, const int* entry, const int* end) {
+    each_row([&, level = level_.data()](int r, const int* entry, const int* end) {
+        const Sums own = instance.row(r);
         entries += end - entry;
-        for (; entry != end; ++entry) level_[*entry] += instance.row(r);
+        for (; entry != end; ++entry) level[*entry] += own;
     });
     if (reduce) scratch.reset(features, total_.key);
 
@@ -115,47 +122,48 @@ void Node::keep_useful(const Instance& instance, int features, EachRow&& each_ro
     }
     features_.resize(kept);
     chain_begin_.resize(kept);
-
-    entries_.clear();
-    entries_.reserve(entries);
-    entry_begin_.assign(1, 0);
-    each_row([&](int, const int* entry, const int* end) {
-        for (; entry != end; ++entry)
-            if (renamed_[*entry] >= 0) entries_.push_back(renamed_[*entry]);
-        entry_begin_.push_back(static_cast<int>(entries_.size()));
-    });
-    sort_into_bins();
+    sort_entries(entries, each_row);
 }
 
-void Node::sort_into_bins() {
-    bin_begin_.assign(features() + 1, 0);
-    for (int entry : entries_) ++bin_begin_[entry];
+// The entries that stay, by row and by feature. How many rows join each set is known from the sums.
+template <class EachRow>
+void Node::sort_entries(std::size_t entries, EachRow&& each_row) {
+    bin_begin_.resize(features() + 1);
+    bin_end_.resize(features() + 1);
     int begin = 0;
-    for (int& bin : bin_begin_) begin += std::exchange(bin, begin);
-    bin_rows_.resize(entries_.size());
-    for (int r = 0; r < rows(); ++r)
-        for (const int* entry = entries_begin(r); entry != entries_end(r); ++entry) bin_rows_[bin_begin_[*entry]++] = r;
-    // Every bin now begins where the next one should.
-    for (int f = features(); f > 0; --f) bin_begin_[f] = bin_begin_[f - 1];
-    bin_begin_[0] = 0;
-    inside_end_.resize(features());
-    for (int f = features() - 1; f >= 0; --f) {
-        const bool last = f + 1 == features() || chain_begin_[f + 1] != chain_begin_[f];
-        inside_end_[f] = last ? bin_begin_[f + 1] : inside_end_[f + 1];
+    for (int f = 0; f < features(); ++f) {
+        bin_begin_[f] = bin_end_[f + 1] = begin;
+        const bool smallest = f + 1 == features() || chain_begin_[f + 1] != chain_begin_[f];
+        begin += static_cast<int>(inside_[f].count - (smallest ? 0 : inside_[f + 1].count));
     }
+    // Entries that are dropped go behind those that stay: faster than to ask each whether it stays.
+    bin_begin_[features()] = bin_end_[0] = begin;
+    if (entries_.size() < entries + 1) entries_.resize(entries + 1), bin_rows_.resize(entries + 1);
+    entry_begin_.resize(rows() + 1);
+    int *const out = entries_.data(), *const bin_rows = bin_rows_.data(), *const bin_end = bin_end_.data() + 1;
+    const int* const renamed = renamed_.data();
+    int r = 0, kept = 0;
+    entry_begin_[0] = 0;
+    each_row([&](int, const int* entry, const int* end) {
+        for (; entry != end; ++entry) {
+            const int name = renamed[*entry];
+            bin_rows[bin_end[name]++] = r;
+            out[kept] = name;
+            kept += name >= 0;
+        }
+        entry_begin_[++r] = kept;
+    });
 }
 
-void Node::sum_up(const Instance& instance) {
-    const Costs& costs = instance.costs();
-    total_ = {};
-    std::int64_t best = 0;
-    for (int r : rows_) total_ += instance.row(r);
-    for (int k = 0; k < costs.planes(); ++k) {
-        std::int64_t delta = 0;
-        for (int r : rows_) delta += costs.delta(r)[k];
-        best = std::min(best, delta);
+void Node::set_leaf(const Costs& costs) {
+    // With two classes, what the second one costs is the rest of the swing.
+    leaf_ = total_.first;
+    if (costs.planes() == 1) leaf_ = std::min(leaf_, total_.swing - total_.first);
+    for (int k = 0; k < costs.planes() && costs.planes() > 1; ++k) {
+        std::int64_t cost = total_.first;
+        for (int r : rows_) cost += costs.delta(r)[k];
+        leaf_ = std::min(leaf_, cost);
     }
-    leaf_ = total_.first + best;
 }
 
 void Node::outside_rows(int f, std::vector<int>& rows) const {
@@ -170,15 +178,20 @@ void Node::outside_rows(int f, std::vector<int>& rows) const {
     rows.resize(kept);
 }
 
-void Node::overlaps(const Instance& instance, int f, std::vector<std::int64_t>& swings) const {
+void Node::overlaps(const Instance& instance, int f, const Node* child, std::vector<std::int64_t>& swings) const {
     swings.assign(features(), 0);
-    const auto add = [&](const auto& rows) {
+    if (child && child->parent_ == this && child->side_of_ == f) {
+        for (int j = 0; j < features(); ++j)
+            swings[j] = child->inside_side_ ? child->level_[j].swing : inside_[j].swing - child->level_[j].swing;
+        return;
+    }
+    const auto add = [&, sums = swings.data()](const auto& rows) {
         for (int r : rows) {
             const std::int64_t swing = instance.row(rows_[r]).swing;
-            for (const int* entry = entries_begin(r); entry != entries_end(r); ++entry) swings[*entry] += swing;
+            for (const int* entry = entries_begin(r); entry != entries_end(r); ++entry) sums[*entry] += swing;
         }
         for (int j = features() - 2; j >= 0; --j)
-            if (chain_begin_[j] == chain_begin_[j + 1]) swings[j] += swings[j + 1];
+            if (chain_begin_[j] == chain_begin_[j + 1]) sums[j] += sums[j + 1];
     };
     // The smaller side is counted, whichever it is.
     if (2 * inside_[f].count <= total_.count) {

@@ -88,38 +88,41 @@ public:
     // Entries: the smallest set of each chain that holds row r.
     const int* entries_begin(int r) const { return entries_.data() + entry_begin_[r]; }
     const int* entries_end(int r) const { return entries_.data() + entry_begin_[r + 1]; }
-    // The rows whose entry in the chain of f is f itself, and all rows inside f.
-    std::span<const int> joining_rows(int f) const { return slice(bin_begin_[f], bin_begin_[f + 1]); }
-    std::span<const int> inside_rows(int f) const { return slice(bin_begin_[f], inside_end_[f]); }
+    // The rows by entry: bin_rows()[bin_begin()[f]] to bin_rows()[bin_begin()[f + 1] - 1] are those whose entry is f.
+    // Chains lie in one piece, so all the rows inside f are a slice.
+    std::span<const int> inside_rows(int f) const {
+        return {bin_rows_.data() + bin_begin_[f], static_cast<std::size_t>(inside_[f].count)};
+    }
     void outside_rows(int f, std::vector<int>& rows) const;
     const int* bin_begin() const { return bin_begin_.data(); }
     const int* bin_rows() const { return bin_rows_.data(); }
     const int* chain_begin() const { return chain_begin_.data(); }
 
-    // For every feature j, the sum of the swings of the rows inside both f and j.
-    void overlaps(const Instance& instance, int f, std::vector<std::int64_t>& swings) const;
+    // For every feature j, the sum of the swings of the rows inside both f and j. They need not be counted if `child`,
+    // some side of this node or none, is one of f.
+    void overlaps(const Instance& instance, int f, const Node* child, std::vector<std::int64_t>& swings) const;
 
 private:
     template <class EachRow>
     void keep_useful(const Instance& instance, int features, EachRow&& each_row, bool reduce, SplitSet& scratch);
-    void sum_up(const Instance& instance);
-    void sort_into_bins();
-    std::span<const int> slice(int begin, int end) const {
-        return {bin_rows_.data() + begin, static_cast<std::size_t>(end - begin)};
-    }
+    template <class EachRow>
+    void sort_entries(std::size_t entries, EachRow&& each_row);
+    void set_leaf(const Costs& costs);
 
     std::vector<int> rows_, features_, chain_begin_;
     std::vector<Sums> inside_;
-    std::vector<int> entries_;
-    std::vector<int> entry_begin_;
-    // The rows by entry: chains lie in one piece, so the rows inside a feature are a slice.
-    std::vector<int> bin_rows_, bin_begin_, inside_end_;
+    std::vector<int> entries_, bin_rows_;       // these two only grow: there may be more behind what is in use
+    std::vector<int> entry_begin_, bin_begin_;
     Sums total_;
     std::int64_t leaf_ = 0;
-    // Scratch of the construction: per feature of the parent.
+    // Which side of which node this is.
+    const Node* parent_ = nullptr;
+    int side_of_ = -1;
+    bool inside_side_ = false;
+    // About the construction: per feature of the parent, its sums over the rows here, and its new number.
     std::vector<Sums> level_;
     std::vector<int> renamed_;
-    std::vector<int> picked_;
+    std::vector<int> picked_, bin_end_;
 };
 
 }  // namespace goct

@@ -63,6 +63,7 @@ Archive& Search<V>::archive(int depth) {
 template <class V>
 void Search<V>::make_child(int l, int f, bool inside) {
     Level& child = level(l + 1);
+    level(l).child = &child.node;
     child.node.make_child(context_.instance, level(l).node, f, inside, context_.techniques.reduce, splits_);
 }
 
@@ -319,6 +320,7 @@ void Search<V>::try_features(int l, int depth, Outcome& out) {
 template <class V>
 void Search<V>::attempt(int l, int depth, int f, const Values& limits) {
     Level& at = level(l);
+    at.child = nullptr;
     const bool inside_first = at.sides.inside_leaf[f] >= at.sides.outside_leaf[f];
     for (const bool inside : {inside_first, !inside_first}) {
         // The first side needs a tree, or there is nothing to add the other one to.
@@ -390,7 +392,7 @@ void Search<V>::learn(const Level& from, int depth, int f, Level& to) {
     const Node& node = from.node;
     const std::vector<std::int64_t>* overlap = from.open ? depth_two_.overlaps(*from.open, f) : nullptr;
     if (!overlap) {
-        node.overlaps(context_.instance, f, to.overlap);
+        node.overlaps(context_.instance, f, from.child, to.overlap);
         overlap = &to.overlap;
     }
     const std::int64_t inside = node.inside(f).swing, outside = node.total().swing - inside;

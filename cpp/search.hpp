@@ -98,6 +98,7 @@ public:
 private:
     struct Level {
         Node node;
+        const Node* child = nullptr;                // the side of it made last in the attempt at hand
         SideValues sides, allowed_sides;
         std::optional<DepthTwo::Opened> open;       // the depth-two solver has the counts of the node
         std::vector<int> order;
