@@ -2,13 +2,10 @@
 
 #include <algorithm>
 #include <limits>
-#include <numeric>
+#include <span>
 #include <stdexcept>
-#include <utility>
 
-#include "buffer.hpp"
 #include "pair_kernels.hpp"
-#include "simd.hpp"
 
 namespace goct {
 
@@ -32,159 +29,104 @@ public:
             return {node.leaf(), node.leaf(), node.leaf(), node.leaf()};
         }
         node_ = &node;
-        control_ = control;
         counted_ = -1;
-        load(keep);
+        const std::int64_t least = weighted_ ? instance_.costs().min_leaf_weight() : 0;
+        whole_.reset(node, planes_, keep ? node.features() : 1, least, control);
+        whole_.set_rows(node, [this](int row, int plane) { return value(row, plane); });
         if (keep) {
-            kernels_.count(whole_.sweep);
-            kernels_.evaluate(whole_.sweep);
+            part_.reset(node, planes_, node.features(), least, control);
+            rest_.reset(node, planes_, 0, least, control);
+            kernels_.count(whole_.view());
+            kernels_.evaluate(whole_.view());
         } else {
-            kernels_.sweep(whole_.sweep);
+            kernels_.sweep(whole_.view());
         }
-        read_sides(sides);
-        return values(whole_.sweep, node.total().first, node.leaf());
+        read_sides(node, sides);
+        return values(whole_.view(), node.total().first, node.leaf());
     }
 
     DepthTwoValues solve_side(int f, bool inside, std::int64_t leaf) override {
-        const bool count_inside = 2 * node_->inside(f).count <= node_->total().count;
+        const Node& node = *node_;
+        const bool count_inside = 2 * node.inside(f).count <= node.total().count;
         if (counted_ != f) {
             counted_ = -1;
-            load_part(f, count_inside);
-            kernels_.count(part_.sweep);
+            load_part(node, f, count_inside);
+            kernels_.count(part_.view());
             counted_ = f;
         }
-        const std::int64_t first = inside ? node_->inside(f).first : node_->outside(f).first;
+        const std::int64_t first = inside ? node.inside(f).first : node.outside(f).first;
         if (inside == count_inside) {
-            kernels_.evaluate(part_.sweep);
-            return values(part_.sweep, first, leaf);
+            kernels_.evaluate(part_.view());
+            return values(part_.view(), first, leaf);
         }
-        for (int k = 0; k < planes_; ++k) rest_.total[k] = whole_.total[k] - part_.total[k];
-        kernels_.evaluate_rest(rest_.sweep, whole_.sweep, part_.sweep);
-        return values(rest_.sweep, first, leaf);
+        rest_.set_total(whole_, f, inside);
+        kernels_.evaluate_rest(rest_.view(), whole_.view(), part_.view());
+        return values(rest_.view(), first, leaf);
     }
 
     const std::vector<std::int64_t>* overlaps(int f) const override { return counted_ == f ? &overlap_ : nullptr; }
 
 private:
-    static constexpr T kNever = std::numeric_limits<T>::max() / 4;
-
-    struct RowSet {
-        PairSweep<T> sweep{};
-        Buffer<T> lines, matrix;
-        std::vector<int> row, bin_begin, bin_rows;
-        std::vector<T> total;
-    };
-
     std::int64_t value(int row, int plane) const {
         const bool weight = weighted_ && plane + 1 == planes_;
         return weight ? instance_.costs().weight(row) : instance_.costs().delta(row)[plane];
     }
 
-    // What all row sets of the node have in common.
-    void set_up(RowSet& set, int width, std::size_t matrix_lines) {
-        const std::size_t stride = static_cast<std::size_t>(planes_) * width;
-        PairSweep<T>& s = set.sweep;
-        set.total.assign(planes_, 0);
-        s.features = node_->features();
-        s.width = width;
-        s.planes = planes_;
-        s.control = control_;
-        s.chain_begin = node_->chain_begin();
-        s.least = static_cast<T>(weighted_ ? std::min<std::int64_t>(instance_.costs().min_leaf_weight(), kNever) : 0);
-        s.never = kNever;
-        s.total = set.total.data();
-        s.matrix = set.matrix.get(matrix_lines * stride);
-        T* out = set.lines.get(stride + 5 * static_cast<std::size_t>(width));
-        s.column = std::exchange(out, out + stride);
-        for (T** line : {&s.inside_leaf, &s.outside_leaf, &s.inside_best, &s.outside_best, &s.best})
-            *line = std::exchange(out, out + width);
-    }
-
-    // Lays out the cells of the node's rows.
-    void load(bool keep) {
-        const Node& node = *node_;
-        const int lanes = Vec<T>::lanes, width = std::max((node.features() + lanes - 1) / lanes * lanes, lanes);
-        const std::size_t stride = static_cast<std::size_t>(planes_) * width;
-        set_up(whole_, width, keep ? node.features() : 1);
-        T* const cells = cells_.get(node.rows() * stride);
-        const auto of = [this](int row, int plane) { return value(row, plane); };
-        lay_out_cells(node, planes_, width, of, cells, whole_.total.data());
-        whole_.row.resize(node.rows());
-        std::iota(whole_.row.begin(), whole_.row.end(), 0);
-        whole_.sweep.rows = node.rows();
-        whole_.sweep.row = whole_.row.data();
-        whole_.sweep.cells = cells;
-        whole_.sweep.bin_begin = node.bin_begin();
-        whole_.sweep.bin_rows = node.bin_rows();
-        if (keep) {
-            set_up(part_, width, node.features());
-            set_up(rest_, width, 0);
+    // The rows of one side of f, sorted by entry; the swings in each feature add up along the way.
+    void load_part(const Node& node, int f, bool inside) {
+        std::span<const int> rows = node.inside_rows(f);
+        if (!inside) {
+            node.outside_rows(f, outside_rows_);
+            rows = outside_rows_;
         }
-    }
-
-    // The rows of one side of f, by entry.
-    void load_part(int f, bool inside) {
-        const Node& node = *node_;
-        if (inside) {
-            const auto rows = node.inside_rows(f);
-            part_.row.assign(rows.begin(), rows.end());
-        } else {
-            node.outside_rows(f, part_.row);
-        }
-        std::fill(part_.total.begin(), part_.total.end(), T{0});
-        picked_.assign(node.rows(), 0);
-        swing_.assign(node.rows(), 0);
-        for (int r : part_.row) {
-            picked_[r] = 1;
-            swing_[r] = instance_.row(node.row(r)).swing;
-            for (int k = 0; k < planes_; ++k) part_.total[k] += static_cast<T>(value(node.row(r), k));
-        }
-        // The node's bins, without the other rows; the swings in them add up along the way.
-        part_.bin_begin.resize(node.features() + 1);
-        part_.bin_rows.resize(node.bin_begin()[node.features()] + 1);
-        overlap_.resize(node.features());
-        int* const rows = part_.bin_rows.data();
-        int kept = 0;
-        for (int j = 0; j < node.features(); ++j) {
-            part_.bin_begin[j] = kept;
-            std::int64_t swing = 0;
-            for (int i = node.bin_begin()[j]; i < node.bin_begin()[j + 1]; ++i) {
-                const int r = node.bin_rows()[i];
-                rows[kept] = r;
-                kept += picked_[r];
-                swing += swing_[r];
+        const int features = node.features();
+        tally_.assign(features, {});
+        for (int r : rows) {
+            const Tally own{1, instance_.row(node.row(r)).swing};
+            for (const int *e = node.entries_begin(r), *end = node.entries_end(r); e != end; ++e) {
+                tally_[*e].rows += own.rows;
+                tally_[*e].swing += own.swing;
             }
-            overlap_[j] = swing;
         }
-        part_.bin_begin[node.features()] = kept;
-        for (int j = node.features() - 2; j >= 0; --j)
-            if (node.chain_begin()[j] == node.chain_begin()[j + 1]) overlap_[j] += overlap_[j + 1];
-        if (!inside)
-            for (int j = 0; j < node.features(); ++j) overlap_[j] = node.inside(j).swing - overlap_[j];
-        part_.sweep.rows = static_cast<int>(part_.row.size());
-        part_.sweep.row = part_.row.data();
-        part_.sweep.cells = whole_.sweep.cells;
-        part_.sweep.bin_begin = part_.bin_begin.data();
-        part_.sweep.bin_rows = part_.bin_rows.data();
+        bin_begin_.resize(features + 1);
+        bin_end_.resize(features);
+        overlap_.resize(features);
+        int begin = 0;
+        for (int j = 0; j < features; ++j) {
+            bin_begin_[j] = bin_end_[j] = begin;
+            begin += static_cast<int>(tally_[j].rows);
+        }
+        bin_begin_[features] = begin;
+        for (int j = features - 1; j >= 0; --j) {
+            const bool smallest = j + 1 == features || node.chain_begin()[j] != node.chain_begin()[j + 1];
+            if (!smallest) tally_[j].swing += tally_[j + 1].swing;
+            overlap_[j] = inside ? tally_[j].swing : node.inside(j).swing - tally_[j].swing;
+        }
+        if (static_cast<int>(bin_rows_.size()) < begin) bin_rows_.resize(begin);
+        for (int r : rows)
+            for (const int *e = node.entries_begin(r), *end = node.entries_end(r); e != end; ++e)
+                bin_rows_[bin_end_[*e]++] = r;
+        part_.set_rows(whole_, bin_begin_, bin_rows_);
+        part_.set_total(whole_, f, inside);
     }
 
     // Back to costs: a gain counts from what class 0 costs on those rows.
     std::int64_t cost(std::int64_t first, T gain) const {
-        return weighted_ && gain > kNever / 2 ? kInfinite : first + gain;
+        return weighted_ && gain > kNever<T> / 2 ? kInfinite : first + gain;
     }
 
-    DepthTwoValues values(const PairSweep<T>& s, std::int64_t first, std::int64_t leaf) const {
+    DepthTwoValues values(const PairView<T>& s, std::int64_t first, std::int64_t leaf) const {
         DepthTwoValues best{leaf};
         for (int m = 1; m < 4; ++m) best[m] = std::min(best[m - 1], cost(first, s.best[m - 1]));
         return best;
     }
 
-    void read_sides(SideValues& sides) const {
-        const PairSweep<T>& s = whole_.sweep;
+    void read_sides(const Node& node, SideValues& sides) const {
+        const PairView<T>& s = whole_.view();
         for (auto* side : {&sides.inside_leaf, &sides.outside_leaf, &sides.inside_best, &sides.outside_best})
             side->resize(s.features);
         for (int f = 0; f < s.features; ++f) {
-            const std::int64_t in = node_->inside(f).first, out = node_->total().first - in;
+            const std::int64_t in = node.inside(f).first, out = node.total().first - in;
             sides.inside_leaf[f] = cost(in, s.inside_leaf[f]);
             sides.outside_leaf[f] = cost(out, s.outside_leaf[f]);
             sides.inside_best[f] = cost(in, s.inside_best[f]);
@@ -197,13 +139,14 @@ private:
     const bool weighted_;
     const PairKernels<T> kernels_;
     const Node* node_ = nullptr;
-    Control* control_ = nullptr;
     int counted_ = -1;      // the feature whose smaller side is in part_
-    std::vector<std::uint8_t> picked_;      // by row of the node: is it in part_?
-    std::vector<std::int64_t> swing_;       // ... and its swing if so
+    std::vector<int> outside_rows_, bin_begin_, bin_end_, bin_rows_;    // of part_
+    struct Tally {
+        std::int64_t rows = 0, swing = 0;
+    };
+    std::vector<Tally> tally_;      // by feature: what has its entry there
     std::vector<std::int64_t> overlap_;
-    Buffer<T> cells_;
-    RowSet whole_, part_, rest_;
+    PairSweep<T> whole_, part_, rest_;
 };
 
 DepthTwo::DepthTwo(const Instance& instance, bool weighted, std::size_t bytes, Control& control)

@@ -12,27 +12,32 @@ namespace {
 
 // The functions below take the sweep by value: a local copy cannot be changed by the stores, so it stays in registers.
 
-// line = previous + the cells of some rows, in one plane. Four vectors at a time stay in registers over all rows.
+// `Vectors` vectors of a line, in one plane: those of `previous` plus the cells of some rows, which are given by their
+// numbers or, without, all up to `count`. The vectors stay in registers over all rows.
+template <int Vectors, class T>
+GOCT_INLINE void add_to_vectors(const T* cells, std::size_t stride, const int* rows, int count, const T* previous,
+                                T* line) {
+    using V = Vec<T>;
+    V sum[Vectors];
+    for (int i = 0; i < Vectors; ++i) sum[i] = V::load(previous + i * V::lanes);
+    for (int r = 0; r < count; ++r) {
+        const T* cell = cells + (rows ? rows[r] : r) * stride;
+        for (int i = 0; i < Vectors; ++i) sum[i] = sum[i] + V::load(cell + i * V::lanes);
+    }
+    for (int i = 0; i < Vectors; ++i) sum[i].store(line + i * V::lanes);
+}
+
 template <class T>
 GOCT_INLINE void add_rows(const T* cells, std::size_t stride, const int* rows, int count, const T* previous, T* line,
                           int from, int to) {
-    using V = Vec<T>;
+    constexpr int lanes = Vec<T>::lanes;
     int j = from;
-    for (; j + 4 * V::lanes <= to; j += 4 * V::lanes) {
-        V a = V::load(previous + j), b = V::load(previous + j + V::lanes);
-        V c = V::load(previous + j + 2 * V::lanes), d = V::load(previous + j + 3 * V::lanes);
-        for (int r = 0; r < count; ++r) {
-            const T* cell = cells + rows[r] * stride + j;
-            a = a + V::load(cell), b = b + V::load(cell + V::lanes);
-            c = c + V::load(cell + 2 * V::lanes), d = d + V::load(cell + 3 * V::lanes);
-        }
-        a.store(line + j), b.store(line + j + V::lanes);
-        c.store(line + j + 2 * V::lanes), d.store(line + j + 3 * V::lanes);
-    }
-    for (; j < to; j += V::lanes) {
-        V a = V::load(previous + j);
-        for (int r = 0; r < count; ++r) a = a + V::load(cells + rows[r] * stride + j);
-        a.store(line + j);
+    for (; j + 4 * lanes <= to; j += 4 * lanes)
+        add_to_vectors<4>(cells + j, stride, rows, count, previous + j, line + j);
+    switch ((to - j) / lanes) {
+        case 3: return add_to_vectors<3>(cells + j, stride, rows, count, previous + j, line + j);
+        case 2: return add_to_vectors<2>(cells + j, stride, rows, count, previous + j, line + j);
+        case 1: return add_to_vectors<1>(cells + j, stride, rows, count, previous + j, line + j);
     }
 }
 
@@ -44,10 +49,10 @@ GOCT_INLINE Vec<T> leaf_gain(Vec<T> gain, Vec<T> weight, Vec<T> least, Vec<T> ne
 
 // What each feature gives as a single split.
 template <class T, int Planes, bool Weighted>
-GOCT_INLINE void single_splits(const PairSweep<T> s) {
+GOCT_INLINE void single_splits(const PairView<T> s) {
     using V = Vec<T>;
     const int planes = Planes ? Planes : s.planes, deltas = planes - Weighted;
-    const V zero = V::fill(0), least = V::fill(s.least), never = V::fill(s.never);
+    const V zero = V::fill(0), least = V::fill(s.least), never = V::fill(kNever<T>);
     for (int j = 0; j < s.width; j += V::lanes) {
         V in = zero, out = zero;
         for (int k = 0; k < deltas; ++k) {
@@ -70,10 +75,10 @@ GOCT_INLINE void single_splits(const PairSweep<T> s) {
 // All pairs (f, j) with j in the vectors from f's on. Pairs that come along for alignment, (f, f), some j < f and the
 // padding, are real pairs or equal to a single leaf, so they do no harm.
 template <class T, int Planes, bool Weighted, class Line>
-GOCT_INLINE void pairs_of(const PairSweep<T> s, int f, Line&& line) {
+GOCT_INLINE void pairs_of(const PairView<T> s, int f, Line&& line) {
     using V = Vec<T>;
     const int planes = Planes ? Planes : s.planes, deltas = planes - Weighted;
-    const V zero = V::fill(0), least = V::fill(s.least), never = V::fill(s.never);
+    const V zero = V::fill(0), least = V::fill(s.least), never = V::fill(kNever<T>);
     // With a known number of planes the constants of f are made once, not once per vector.
     V inside_f[Planes ? Planes : 1], outside_f[Planes ? Planes : 1];
     for (int k = 0; k < Planes; ++k) {
@@ -111,7 +116,7 @@ GOCT_INLINE void pairs_of(const PairSweep<T> s, int f, Line&& line) {
 
 // From the sides of each feature to the best trees.
 template <class T>
-GOCT_INLINE void best_trees(const PairSweep<T> s) {
+GOCT_INLINE void best_trees(const PairView<T> s) {
     using V = Vec<T>;
     V one = V::load(s.inside_leaf) + V::load(s.outside_leaf), two = one, three = one;
     for (int j = 0; j < s.width; j += V::lanes) {
@@ -128,72 +133,93 @@ GOCT_INLINE void best_trees(const PairSweep<T> s) {
 constexpr std::int64_t kWorkBetweenLooks = 1 << 24;
 
 // The lines of the matrix from the last feature up: within a chain each is the next one plus the rows that join.
-template <class T, int Planes, class Done>
-GOCT_INLINE void lines(const PairSweep<T> s, bool keep, Done&& done) {
+// `done` is called for those that differ from the next one. With Keep they stay, otherwise each overwrites the last.
+template <class T, int Planes, bool Keep, class Done>
+GOCT_INLINE void lines(const PairView<T> s, Done&& done) {
     using V = Vec<T>;
     const int planes = Planes ? Planes : s.planes;
     const std::size_t stride = static_cast<std::size_t>(planes) * s.width;
-    std::fill_n(s.column, stride, T{0});
-    for (int k = 0; k < planes; ++k) {
-        const std::size_t plane = static_cast<std::size_t>(k) * s.width;
-        add_rows(s.cells + plane, stride, s.row, s.rows, s.column + plane, s.column + plane, 0, s.width);
-    }
-    std::int64_t work = static_cast<std::int64_t>(s.rows) * stride;
+    std::int64_t work = 0;
+    int number = 0;
     for (int f = s.features - 1; f >= 0; --f) {
-        work += static_cast<std::int64_t>(s.bin_begin[f + 1] - s.bin_begin[f] + 8) * stride;
-        if (work > kWorkBetweenLooks && s.control) {
-            if (s.control->stopped()) throw SearchStopped{};
-            work = 0;
-        }
-        T* line = s.matrix + (keep ? f * stride : 0);
-        const int from = s.chain_begin[f] / V::lanes * V::lanes;
+        const int joining = s.bin_begin[f + 1] - s.bin_begin[f];
         const bool chain_starts = f + 1 == s.features || s.chain_begin[f + 1] != s.chain_begin[f];
-        if (chain_starts) std::fill_n(line, stride, T{0});
-        for (int k = 0; k < planes; ++k) {
-            const std::size_t plane = static_cast<std::size_t>(k) * s.width;
-            add_rows(s.cells + plane, stride, s.bin_rows + s.bin_begin[f], s.bin_begin[f + 1] - s.bin_begin[f],
-                     line + plane + (keep && !chain_starts ? stride : 0), line + plane, from, s.width);
+        if (chain_starts) number = 0;
+        if (joining > 0) {
+            work += static_cast<std::int64_t>(joining + 8) * stride;
+            if (work > kWorkBetweenLooks && s.control) {
+                if (s.control->stopped()) throw SearchStopped{};
+                work = 0;
+            }
+            const T* previous = s.matrix + number * stride;
+            number = Keep ? f + 1 : 1;
+            T* line = s.matrix + number * stride;
+            for (int k = 0; k < planes; ++k) {
+                const std::size_t plane = static_cast<std::size_t>(k) * s.width;
+                add_rows(s.cells + plane, stride, s.bin_rows + s.bin_begin[f], joining, previous + plane, line + plane,
+                         s.chain_begin[f] / V::lanes * V::lanes, s.width);
+            }
+            done(f, line);
         }
-        done(f, line);
+        if constexpr (Keep) s.line[f] = number;
     }
+}
+
+// The sums inside each feature over all rows of the node.
+template <class T, int Planes>
+GOCT_INLINE void sum_columns(const PairView<T> s) {
+    const int planes = Planes ? Planes : s.planes;
+    const std::size_t stride = static_cast<std::size_t>(planes) * s.width;
+    const int* const all = nullptr;
+    add_rows(s.cells, stride, all, s.rows, s.matrix, s.column, 0, static_cast<int>(stride));
 }
 
 template <class T, int Planes, bool Weighted>
 struct Kernels {
-    static GOCT_INLINE void count(const PairSweep<T>& s) {
-        lines<T, Planes>(s, true, [](int, const T*) {});
+    static GOCT_INLINE void count(const PairView<T>& view) {
+        const PairView<T> s = view;
+        const int planes = Planes ? Planes : s.planes;
+        lines<T, Planes, true>(s, [](int, const T*) GOCT_INLINE_LAMBDA {});
+        const std::size_t stride = static_cast<std::size_t>(planes) * s.width;
+        for (int f = 0; f < s.features; ++f)
+            for (int k = 0; k < planes; ++k) s.column[k * s.width + f] = s.matrix[s.line[f] * stride + k * s.width + f];
     }
-    static GOCT_INLINE void evaluate(const PairSweep<T>& sweep) {
-        const PairSweep<T> s = sweep;
+    // Of features that hold the same rows one is enough, so those that no rows join are left out.
+    static GOCT_INLINE void evaluate(const PairView<T>& view) {
+        const PairView<T> s = view;
         const std::size_t stride = static_cast<std::size_t>(Planes ? Planes : s.planes) * s.width;
         single_splits<T, Planes, Weighted>(s);
         for (int f = 0; f < s.features; ++f) {
-            const T* line = s.matrix + f * stride;
-            pairs_of<T, Planes, Weighted>(s, f, [=](int k, int j) { return Vec<T>::load(line + k * s.width + j); });
+            if (s.bin_begin[f] == s.bin_begin[f + 1]) continue;
+            const T* line = s.matrix + s.line[f] * stride;
+            pairs_of<T, Planes, Weighted>(
+                s, f, [=](int k, int j) GOCT_INLINE_LAMBDA { return Vec<T>::load(line + k * s.width + j); });
         }
         best_trees<T>(s);
     }
-    static GOCT_INLINE void sweep(const PairSweep<T>& sweep) {
-        const PairSweep<T> s = sweep;
-        bool first = true;
-        lines<T, Planes>(s, false, [&](int f, const T* line) {
-            if (std::exchange(first, false)) single_splits<T, Planes, Weighted>(s);
-            pairs_of<T, Planes, Weighted>(s, f, [=](int k, int j) { return Vec<T>::load(line + k * s.width + j); });
+    static GOCT_INLINE void sweep(const PairView<T>& view) {
+        const PairView<T> s = view;
+        sum_columns<T, Planes>(s);
+        single_splits<T, Planes, Weighted>(s);
+        lines<T, Planes, false>(s, [=](int f, const T* line) GOCT_INLINE_LAMBDA {
+            pairs_of<T, Planes, Weighted>(
+                s, f, [=](int k, int j) GOCT_INLINE_LAMBDA { return Vec<T>::load(line + k * s.width + j); });
         });
         best_trees<T>(s);
     }
-    static GOCT_INLINE void evaluate_rest(const PairSweep<T>& sweep, const PairSweep<T>& whole,
-                                          const PairSweep<T>& part) {
+    static GOCT_INLINE void evaluate_rest(const PairView<T>& view, const PairView<T>& whole, const PairView<T>& part) {
         using V = Vec<T>;
-        const PairSweep<T> s = sweep;
+        const PairView<T> s = view;
         const std::size_t stride = static_cast<std::size_t>(Planes ? Planes : s.planes) * s.width;
         for (std::size_t j = 0; j < stride; j += V::lanes)
             (V::load(whole.column + j) - V::load(part.column + j)).store(s.column + j);
         single_splits<T, Planes, Weighted>(s);
         for (int f = 0; f < s.features; ++f) {
-            const T *a = whole.matrix + f * stride, *b = part.matrix + f * stride;
-            pairs_of<T, Planes, Weighted>(
-                s, f, [=](int k, int j) { return V::load(a + k * s.width + j) - V::load(b + k * s.width + j); });
+            if (whole.bin_begin[f + 1] - whole.bin_begin[f] == part.bin_begin[f + 1] - part.bin_begin[f]) continue;
+            const T *a = whole.matrix + whole.line[f] * stride, *b = part.matrix + part.line[f] * stride;
+            pairs_of<T, Planes, Weighted>(s, f, [=](int k, int j) GOCT_INLINE_LAMBDA {
+                return V::load(a + k * s.width + j) - V::load(b + k * s.width + j);
+            });
         }
         best_trees<T>(s);
     }
@@ -201,16 +227,16 @@ struct Kernels {
 
 // The least cost of each side of each feature with at most one more split, see LimitedSweep.
 template <class T, bool Weighted>
-GOCT_INLINE void sweep_within_limits(const PairSweep<T>& sweep, T limit_0, T limit_1) {
+GOCT_INLINE void sweep_within_limits(const PairView<T>& sweep, T limit_0, T limit_1) {
     using V = Vec<T>;
     constexpr int planes = 2 + Weighted;
-    const PairSweep<T> s = sweep;
-    const V never = V::fill(s.never), least = V::fill(s.least), limits[2] = {V::fill(limit_0), V::fill(limit_1)};
+    const PairView<T> s = sweep;
+    const V never = V::fill(kNever<T>), least = V::fill(s.least), limits[2] = {V::fill(limit_0), V::fill(limit_1)};
     // Both labels of a leaf.
     struct Leaf {
         V zero, one;
     };
-    const auto leaf = [=](V zero, V one, V weight) {
+    const auto leaf = [=](V zero, V one, V weight) GOCT_INLINE_LAMBDA {
         Leaf result{where_less(limits[0], zero, never, zero), where_less(limits[1], one, never, one)};
         if constexpr (Weighted) {
             result.zero = where_less(weight, least, never, result.zero);
@@ -218,21 +244,21 @@ GOCT_INLINE void sweep_within_limits(const PairSweep<T>& sweep, T limit_0, T lim
         }
         return result;
     };
-    const auto split = [](const Leaf& a, const Leaf& b) { return min(a.zero + b.one, a.one + b.zero); };
-    bool first = true;
-    lines<T, planes>(s, false, [&](int f, const T* line) {
-        if (std::exchange(first, false)) {
-            for (int j = 0; j < s.width; j += V::lanes) {
-                V in[3] = {}, out[3] = {};
-                for (int k = 0; k < planes; ++k) {
-                    in[k] = V::load(s.column + k * s.width + j);
-                    out[k] = V::fill(s.total[k]) - in[k];
-                }
-                const Leaf inside = leaf(in[0], in[1], in[2]), outside = leaf(out[0], out[1], out[2]);
-                min(min(inside.zero, inside.one), never).store(s.inside_best + j);
-                min(min(outside.zero, outside.one), never).store(s.outside_best + j);
-            }
+    const auto split = [](const Leaf& a, const Leaf& b) GOCT_INLINE_LAMBDA {
+        return min(a.zero + b.one, a.one + b.zero);
+    };
+    sum_columns<T, planes>(s);
+    for (int j = 0; j < s.width; j += V::lanes) {
+        V in[3] = {}, out[3] = {};
+        for (int k = 0; k < planes; ++k) {
+            in[k] = V::load(s.column + k * s.width + j);
+            out[k] = V::fill(s.total[k]) - in[k];
         }
+        const Leaf inside = leaf(in[0], in[1], in[2]), outside = leaf(out[0], out[1], out[2]);
+        min(min(inside.zero, inside.one), never).store(s.inside_best + j);
+        min(min(outside.zero, outside.one), never).store(s.outside_best + j);
+    }
+    lines<T, planes, false>(s, [=](int f, const T* line) GOCT_INLINE_LAMBDA {
         V inside_f[3] = {}, outside_f[3] = {};
         for (int k = 0; k < planes; ++k) {
             const T inside = s.column[k * s.width + f];
@@ -264,16 +290,16 @@ GOCT_INLINE void sweep_within_limits(const PairSweep<T>& sweep, T limit_0, T lim
     template <class T, int Planes, bool Weighted>                                                                  \
     struct name {                                                                                                  \
         using K = Kernels<T, Planes, Weighted>;                                                                    \
-        target static void count(const PairSweep<T>& s) { K::count(s); }                                           \
-        target static void evaluate(const PairSweep<T>& s) { K::evaluate(s); }                                     \
-        target static void sweep(const PairSweep<T>& s) { K::sweep(s); }                                           \
-        target static void rest(const PairSweep<T>& s, const PairSweep<T>& whole, const PairSweep<T>& part) {      \
+        target static void count(const PairView<T>& s) { K::count(s); }                                           \
+        target static void evaluate(const PairView<T>& s) { K::evaluate(s); }                                     \
+        target static void sweep(const PairView<T>& s) { K::sweep(s); }                                           \
+        target static void rest(const PairView<T>& s, const PairView<T>& whole, const PairView<T>& part) {      \
             K::evaluate_rest(s, whole, part);                                                                      \
         }                                                                                                          \
         static constexpr PairKernels<T> all{count, evaluate, sweep, rest};                                         \
     };                                                                                                             \
     template <class T, bool Weighted>                                                                              \
-    target void name##_within_limits(const PairSweep<T>& s, T limit_0, T limit_1) {                                \
+    target void name##_within_limits(const PairView<T>& s, T limit_0, T limit_1) {                                \
         sweep_within_limits<T, Weighted>(s, limit_0, limit_1);                                                     \
     }
 

@@ -12,6 +12,8 @@ inline constexpr int kVectorBytes = 32;
 #if defined(__GNUC__)
 
 #define GOCT_INLINE inline __attribute__((always_inline))
+// A lambda is a function of its own: without, it is compiled for the instruction set that every processor has.
+#define GOCT_INLINE_LAMBDA __attribute__((always_inline))
 
 // A few lanes of T. GCC and Clang translate the operators into whatever the enclosing function may use.
 template <class T>
@@ -49,6 +51,7 @@ struct Vec {
 #else
 
 #define GOCT_INLINE inline
+#define GOCT_INLINE_LAMBDA
 
 template <class T>
 struct Vec {
