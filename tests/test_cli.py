@@ -20,7 +20,7 @@ from typer.testing import CliRunner, Result
 from goct import OptimalTreeClassifier
 from goct.cli import app
 from goct.model import Model
-from tests.processes import interrupt
+from tests.support.processes import interrupt
 
 runner = CliRunner()
 

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from goct import Problem, Tree
-from goct.tree import Leaf, Node, Split
+from goct.tree import Leaf, Split
+from tests.support.trees import nodes
 
 shapes = st.tuples(st.integers(1, 25), st.integers(0, 6))
 matrices = hnp.arrays(np.uint8, shapes, elements=st.integers(0, 1))
@@ -23,14 +24,6 @@ def random_problems(draw) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     w = draw(hnp.arrays(np.int64, len(X), elements=st.integers(0, 3)))
     w[draw(st.integers(0, len(w) - 1))] = 1
     return X, y, w
-
-
-@st.composite
-def nodes(draw, n_features: int, n_classes: int, depth: int = 3) -> Node:
-    if n_features == 0 or depth == 0 or draw(st.booleans()):
-        return Leaf(draw(st.integers(0, n_classes - 1)))
-    child = nodes(n_features, n_classes, depth - 1)
-    return Split(draw(st.integers(0, n_features - 1)), draw(child), draw(child))
 
 
 @given(random_problems())

@@ -26,6 +26,7 @@ from goct.metrics import (
 )
 from tests.mip.alone import solve
 from tests.reference import achievable, achievable_costs, best
+from tests.support.problems import check_stopped, hard_problem
 
 ENGINES = ["search", "mip"]
 PENALTIES = [0, Fraction(1, 100), Fraction(1, 7), 2]
@@ -180,20 +181,6 @@ def test_columns_that_were_left_out_are_not_needed_for_prediction_but_must_be_th
     y = [0, 1, 0, 0]
     solution = solve(Problem.from_arrays(X, y), "accuracy", 2)
     assert solution.tree.predict(X).tolist() == y
-
-
-def hard_problem() -> Problem:
-    rng = np.random.default_rng(0)
-    X = rng.integers(0, 2, (120, 25))
-    return Problem.from_arrays(X, rng.integers(0, 2, 120))
-
-
-def check_stopped(solution: Solution, limit: Limit) -> None:
-    assert solution.status is Status.FEASIBLE
-    assert solution.limit is limit
-    assert solution.tree is not None
-    assert solution.gap > 0
-    assert solution.value <= solution.bound <= 1
 
 
 def test_time_limit_returns_a_tree_and_a_bound() -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from goct import Problem, Tree
 from goct.tree import MAX_DEPTH, Leaf, Node, Split
-from tests.test_problem import nodes
+from tests.support.trees import nodes
 
 CLASSES = ("maybe", "no", "yes")
 NAMES = ("old", "rich", "ill", "tall")

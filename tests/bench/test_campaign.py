@@ -13,40 +13,13 @@ import pytest
 
 from goct.bench import campaign as module
 from goct.bench import executors
-from goct.bench.campaign import forget_failures, run_campaign
+from goct.bench.campaign import forget_failures
 from goct.bench.data import Folder
 from goct.bench.executors import Job, LocalExecutor
 from goct.bench.progress import Display, Estimate, format_duration
 from goct.bench.results import Results, latest
-from goct.bench.spec import Outcome, Spec, Status
-
-SLOW = "tests.bench.faults:Slow"
-
-
-def specs(folder: Folder, number: int, **options: object) -> list[Spec]:
-    return [
-        Spec(
-            dataset="first",
-            digest=folder.digest("first"),
-            solver=SLOW,
-            seed=seed,
-            limit=10.0,
-            options=tuple(options.items()),
-        )
-        for seed in range(number)
-    ]
-
-
-def campaign(folder: Folder, results: Path, wanted: list[Spec], name: str = "test"):
-    with Results(results, create=True) as file:
-        return run_campaign(
-            {name: wanted},
-            folder,
-            file,
-            LocalExecutor(2),
-            about={"commands": ["a command"]},
-            display=Display(quiet=True),
-        )
+from goct.bench.spec import Outcome, Status
+from tests.support.campaigns import campaign, specs
 
 
 def test_what_is_done_is_not_done_again(folder: Folder, tmp_path: Path) -> None:
@@ -93,7 +66,7 @@ def test_a_killed_campaign_goes_on_where_it_was(data: Path, folder: Folder, tmp_
         "import sys\n"
         "from pathlib import Path\n"
         "from goct.bench.data import Folder\n"
-        "from tests.bench.test_campaign import campaign, specs\n"
+        "from tests.support.campaigns import campaign, specs\n"
         "data, results, log = map(Path, sys.argv[1:])\n"
         "folder = Folder(data)\n"
         "campaign(folder, results, specs(folder, 6, log=str(log), seconds=0.5))\n"

@@ -15,7 +15,7 @@ from typer.testing import CliRunner, Result
 
 from goct.bench.experiments import EXPERIMENTS
 from goct.cli import app
-from tests.processes import interrupt
+from tests.support.processes import interrupt
 
 runner = CliRunner()
 

@@ -15,8 +15,8 @@ from goct.bench.executors import DaskExecutor, Job, run_remotely
 from goct.bench.progress import Display
 from goct.bench.results import Results
 from goct.bench.spec import Status
-from tests.bench.test_campaign import specs
-from tests.bench.test_runner import is_alive
+from tests.support.campaigns import specs
+from tests.support.processes import is_alive
 
 pytest.importorskip("distributed", reason="Dask is in the extra 'bench'")
 pytestmark = pytest.mark.filterwarnings("ignore")  # what Dask warns of is its own business

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import os
 import threading
 import time
 from pathlib import Path
@@ -10,6 +9,7 @@ import pytest
 from goct.bench.data import Folder
 from goct.bench.runner import Runner
 from goct.bench.spec import Outcome, Spec, Status
+from tests.support.processes import is_alive
 
 
 def spec(solver: str, **settings: object) -> Spec:
@@ -104,16 +104,3 @@ def test_slow_loading_is_not_the_solvers_fault(
 def test_synthetic_data_needs_no_file() -> None:
     question = Spec(dataset="synthetic-100x6", digest="", solver="search", depth=1)
     assert Runner().run(question, None).is_proven
-
-
-def is_alive(pid: int) -> bool:
-    for _ in range(50):
-        try:
-            os.kill(pid, 0)
-        except ProcessLookupError:
-            return False
-        status = Path(f"/proc/{pid}/stat")
-        if status.exists() and status.read_text().rpartition(")")[2].split()[0] == "Z":
-            return False  # dead, and nobody has asked
-        time.sleep(0.1)
-    return True

@@ -24,7 +24,7 @@ from goct.export import FORMATS, export_dot, export_python, export_rules, export
 from goct.export.paths import Clause, in_words, paths
 from goct.model import ColumnInfo, Model, Part, Proof, Quantity, Question, Source
 from goct.tree import Leaf, Split, Tree
-from tests.models import COLUMNS, HOSTILE, model_of, random_model, random_rows, small_model
+from tests.support.models import COLUMNS, HOSTILE, model_of, random_model, random_rows, small_model
 
 SEEDS = range(15)
 

@@ -17,8 +17,8 @@ from goct.mip.engine import BACKENDS
 from goct.mip.question import proven_bound
 from tests.mip.alone import solve
 from tests.mip.test_formulations import skip_if_missing
-from tests.processes import interrupt
-from tests.test_solve import check_stopped, hard_problem
+from tests.support.problems import check_stopped, hard_problem
+from tests.support.processes import interrupt
 
 
 def test_bounds_are_rounded_down_to_possible_values() -> None:

@@ -33,8 +33,8 @@ from goct.mip.injection import _share_of_stage, gains_of, pruned_to_pay
 from goct.plane.oracle import TooFineError
 from goct.tree import Leaf, Split
 from tests.mip.test_formulations import skip_if_missing
-from tests.processes import interrupt
 from tests.reference import achievable, best
+from tests.support.processes import interrupt
 
 KINDS = ["search", "paper", "cart", "none"]
 METRICS = [

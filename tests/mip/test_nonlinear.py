@@ -44,7 +44,7 @@ from goct.mip.side import SideConstraints
 from tests.mip.alone import solve
 from tests.mip.test_formulations import skip_if_missing
 from tests.reference import achievable, best
-from tests.test_solve import check_stopped
+from tests.support.problems import check_stopped
 
 PENALTIES = [Fraction(0), Fraction(1, 50)]
 MARKEDNESS = RationalMetric(

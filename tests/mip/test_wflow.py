@@ -16,7 +16,7 @@ from goct.mip.model import MipModel
 from goct.mip.topology import Topology
 from goct.mip.wflow import WFlowOCT
 from goct.solution import Limit
-from tests.test_problem import nodes
+from tests.support.trees import nodes
 
 
 def random_instances(

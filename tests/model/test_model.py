@@ -17,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 import goct
 from goct.model import ColumnInfo, Model, ModelFileError, Quantity
 from goct.model.file import MAX_BYTES
-from tests.models import random_model, random_rows, small_model
+from tests.support.models import random_model, random_rows, small_model
 
 GOLDEN = Path(__file__).parent / "model-v1.json"
 

@@ -12,8 +12,7 @@ import pytest
 
 from goct.model import Model
 from goct.report.html import write_report
-from tests.models import random_model
-from tests.report.test_html import hostile_model
+from tests.support.models import hostile_model, random_model
 
 webdriver = pytest.importorskip("selenium.webdriver", reason="needs selenium: goct[browser]")
 

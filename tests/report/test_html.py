@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from goct.model import ColumnInfo, Model, Quantity
+from goct.model import ColumnInfo, Quantity
 from goct.report.html import report_html, write_report
 from goct.tree import Leaf, Tree
-from tests.models import HOSTILE, model_of, random_model, small_model
+from tests.support.models import HOSTILE, hostile_model, model_of, random_model, small_model
 
 VOID = {"meta", "br", "rect", "path"}
 
@@ -42,20 +42,6 @@ class Outline(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         self.words.append(data)
-
-
-def hostile_model() -> Model:
-    model = small_model(("no", HOSTILE))
-    conditions = tuple(replace(c, column=HOSTILE + c.column) for c in model.conditions)
-    columns = {HOSTILE + name: column for name, column in model.columns.items()}
-    return replace(
-        model,
-        conditions=conditions,
-        columns=columns,
-        source=replace(model.source, file=HOSTILE, target=HOSTILE),
-        question=replace(model.question, metric=HOSTILE, constraints=(HOSTILE,)),
-        rivals=(replace(model.rivals[0], name=HOSTILE, about=HOSTILE),),
-    )
 
 
 def test_hostile_names_are_only_text() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 import goct
 from goct.report.view import view_of, wrapped
-from tests.models import HOSTILE, random_model, small_model
+from tests.support.models import HOSTILE, random_model, small_model
 
 matplotlib.use("Agg")
 

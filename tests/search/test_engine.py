@@ -38,6 +38,7 @@ from goct.metrics import (
 )
 from goct.search.engine import can_maximise
 from tests.reference import achievable, best
+from tests.support.problems import large_problem, random_problem
 
 METRICS_OF_TWO_CLASSES = [
     *(make() for name, make in METRICS.items() if name != "instance_cost" and can_maximise(make())),
@@ -54,17 +55,6 @@ METRICS_OF_TWO_CLASSES = [
     CustomMetric(lambda tp, _fp, _fn, tn: tp // 2 + tn // 3, Shape.MONOTONE),
 ]
 SEEDS = range(40)
-
-
-def random_problem(seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray | None, int]:
-    rng = np.random.default_rng(seed)
-    n_rows, n_features = rng.integers(4, 40), rng.integers(1, 6)
-    depth = int(rng.integers(1, 3)) if n_features > 3 else int(rng.integers(1, 4))
-    X = rng.integers(0, 2, (n_rows, n_features))
-    y = rng.random(n_rows) < rng.choice([0.1, 0.3, 0.5, 0.9])
-    y[:2] = [True, False]
-    weights = rng.integers(1, 6, n_rows) if rng.random() < 0.5 else None
-    return X, y, weights, depth
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -137,15 +127,9 @@ def test_labels_may_be_in_any_order() -> None:
         assert solve(problem, metric, 2, engine="search").value == expected
 
 
-def hard_problem() -> Problem:
-    rng = np.random.default_rng(0)
-    X = rng.integers(0, 2, (1500, 80))
-    return Problem.from_arrays(X, rng.random(1500) < 0.3)
-
-
 @pytest.mark.parametrize("metric", ["accuracy", "f1", "mcc"])
 def test_a_time_limit_leaves_a_tree_and_a_bound(metric) -> None:
-    solution = solve(hard_problem(), metric, 6, engine="search", time_limit=0.3)
+    solution = solve(large_problem(), metric, 6, engine="search", time_limit=0.3)
     assert solution.status is Status.FEASIBLE
     assert solution.limit is Limit.TIME
     assert solution.objective < solution.bound <= 1
@@ -161,7 +145,7 @@ def test_callback_sees_progress_and_can_stop(metric) -> None:
         seen.append(progress)
         return len(seen) >= 3
 
-    solution = solve(hard_problem(), metric, 6, engine="search", callback=callback)
+    solution = solve(large_problem(), metric, 6, engine="search", callback=callback)
     assert solution.limit is Limit.INTERRUPTED
     assert len(seen) >= 3
     bounds = [progress.bound for progress in seen]
@@ -172,7 +156,7 @@ def test_callback_sees_progress_and_can_stop(metric) -> None:
 @pytest.mark.skipif(os.name != "posix", reason="sends a POSIX signal")
 @pytest.mark.parametrize("metric", ["accuracy", "mcc"])
 def test_ctrl_c_returns_the_best_tree(metric) -> None:
-    problem = hard_problem()
+    problem = large_problem()
     before = signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in background jobs
     timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()

@@ -17,7 +17,7 @@ from goct.metrics import (
 from goct.plane.hull import lower_hull
 from goct.search.frontier import Frontier
 from tests.reference import achievable
-from tests.search.test_engine import hard_problem, random_problem
+from tests.support.problems import large_problem, random_problem
 
 
 def points_of(result: Frontier) -> list[tuple[int, int]]:
@@ -118,16 +118,16 @@ def test_other_metrics_need_not_be_best_on_the_frontier() -> None:
 
 
 def test_limits_and_callback() -> None:
-    stopped = frontier(hard_problem(), 5, time_limit=0.3)
+    stopped = frontier(large_problem(), 5, time_limit=0.3)
     assert stopped.limit is Limit.TIME
     assert not stopped.is_complete
     assert len(stopped.vertices) >= 2
     seen = []
-    stopped = frontier(hard_problem(), 3, pareto=True, time_limit=1.5)
+    stopped = frontier(large_problem(), 3, pareto=True, time_limit=1.5)
     assert stopped.limit is Limit.TIME
     assert not stopped.is_complete
     assert len(stopped.pareto) >= len(stopped.vertices)
-    stopped = frontier(hard_problem(), 5, callback=lambda p: seen.append(p) or len(seen) >= 2)
+    stopped = frontier(large_problem(), 5, callback=lambda p: seen.append(p) or len(seen) >= 2)
     assert stopped.limit is Limit.INTERRUPTED
     assert seen[0].open_edges >= 1
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
+import time
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 PATIENCE = 120  # seconds, after which a process is taken to hang
@@ -42,3 +45,16 @@ def interrupt(
         finally:
             process.kill()
     return Interrupted(process.returncode, first, out, err)
+
+
+def is_alive(pid: int) -> bool:
+    for _ in range(50):
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            return False
+        status = Path(f"/proc/{pid}/stat")
+        if status.exists() and status.read_text().rpartition(")")[2].split()[0] == "Z":
+            return False  # dead, and nobody has asked
+        time.sleep(0.1)
+    return True

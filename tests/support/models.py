@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from goct.binarize.conditions import Above, After, Condition, IsTrue, Missing, OneOf
@@ -94,8 +96,6 @@ def model_of(tree: Tree, rng: np.random.Generator | None = None, n_rows: int = 6
 
 def with_parts(model: Model, part: Part) -> Model:
     """Return a model with the same counts for both parts, and a rival."""
-    from dataclasses import replace
-
     full = replace(model, train=part, test=part)
     rival = Rival("CART", "Another tree.", 3, 2, full.confusion_matrix(), part.value)
     return replace(full, rivals=(rival,))
@@ -109,3 +109,17 @@ def small_model(classes: tuple[object, ...] = ("no", "yes")) -> Model:
 
 
 __all__ = ["CONDITIONS", "HOSTILE", "Problem", "random_model", "random_rows", "small_model"]
+
+
+def hostile_model() -> Model:
+    model = small_model(("no", HOSTILE))
+    conditions = tuple(replace(c, column=HOSTILE + c.column) for c in model.conditions)
+    columns = {HOSTILE + name: column for name, column in model.columns.items()}
+    return replace(
+        model,
+        conditions=conditions,
+        columns=columns,
+        source=replace(model.source, file=HOSTILE, target=HOSTILE),
+        question=replace(model.question, metric=HOSTILE, constraints=(HOSTILE,)),
+        rivals=(replace(model.rivals[0], name=HOSTILE, about=HOSTILE),),
+    )

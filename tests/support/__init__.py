@@ -1,0 +1,1 @@
+"""What several test files need: brute force, problems, models, processes."""
