@@ -51,6 +51,40 @@ def test_size(tree) -> None:
 
 
 @given(trees)
+def test_parents_and_depths(tree) -> None:
+    nodes = list(tree.nodes())
+    assert tree.parents[0] is None
+    for number, parent in enumerate(tree.parents[1:], start=1):
+        above, is_right = parent
+        split = nodes[above]
+        assert nodes[number] is (split.right if is_right else split.left)
+        assert tree.depths[number] == tree.depths[above] + 1
+    assert max(tree.depths) == tree.depth
+
+
+@given(trees)
+def test_rows_and_counts_at_the_nodes(tree) -> None:
+    y = [CLASSES[i % 3] for i in range(len(ALL_ROWS))]
+    problem = Problem.from_arrays(ALL_ROWS, y, feature_names=NAMES)
+    reached = [rows for _, rows in tree.reached(problem)]
+    assert [node for node, _ in tree.reached(problem)] == list(tree.nodes())
+    leaves = tree.apply(problem.X)
+    for number, (node, rows) in enumerate(tree.reached(problem)):
+        if isinstance(node, Leaf):
+            assert rows.tolist() == np.flatnonzero(leaves == number).tolist()
+    counts = tree.node_counts(problem)
+    assert [sum(entry) for entry in counts] == [len(rows) for rows in reached]
+    assert counts[0] == problem.class_weights
+
+
+@given(trees)
+def test_the_same_tree_over_other_columns(tree) -> None:
+    moved = tree.over({j: len(NAMES) - 1 - j for j in range(len(NAMES))}, NAMES[::-1])
+    assert moved.predict(ALL_ROWS[:, ::-1]).tolist() == tree.predict(ALL_ROWS).tolist()
+    assert str(moved) == str(tree)
+
+
+@given(trees)
 def test_pruned_predicts_the_same_and_has_no_twin_leaves(tree) -> None:
     pruned = tree.pruned()
     assert pruned.predict(ALL_ROWS).tolist() == tree.predict(ALL_ROWS).tolist()

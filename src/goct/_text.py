@@ -13,6 +13,11 @@ def format_weight(weight: int | Fraction) -> str:
     return str(int(weight)) if weight.denominator == 1 else f"{float(weight):.6g}"
 
 
+def right_of(counts: Sequence[int | Fraction], label: int) -> str:
+    """Say how much of the weight that reaches a leaf is of its class: ``35 of 37 right``."""
+    return f"{format_weight(counts[label])} of {format_weight(sum(counts))} right"
+
+
 def one_line(text: str) -> str:
     """Return a text without line breaks and control characters, as a terminal can show it."""
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from goct._text import format_weight, one_line
+from goct._text import one_line, right_of
 from goct._validation import check_binary_matrix, names_of_columns
 from goct.metrics.confusion import Confusion
 
@@ -206,11 +206,10 @@ class Tree:
             If given, splits that all rows of the problem pass on the same side
             go first. Then those go whose two leaves agree, bottom-up.
         """
-        root = self.root
         if problem is not None:
             self._check_fits(problem)
-            root = _crossed(root, problem, np.arange(problem.n_rows))
-        return Tree(_pruned(root), self.classes, self.feature_names)
+        rows = np.arange(0 if problem is None else problem.n_rows)
+        return Tree(_pruned(self.root, problem, rows), self.classes, self.feature_names)
 
     def heap(self) -> dict[int, Node]:
         """Return the nodes under the numbers of the paper: root 1, children 2n and 2n + 1."""
@@ -321,10 +320,7 @@ class Tree:
                 leads.append((f"{below}└─ yes ", f"{below}       "))
                 leads.append((f"{below}├─ no  ", f"{below}│      "))
                 continue
-            note = ""
-            if counts is not None:
-                right, total = counts[number][node.label], sum(counts[number])
-                note = f"  ({format_weight(right)} of {format_weight(total)} right)"
+            note = "" if counts is None else f"  ({right_of(counts[number], node.label)})"
             lines.append(f"{lead}→ {one_line(str(self.classes[node.label]))}{note}")
         return "\n".join(lines)
 
@@ -368,23 +364,19 @@ class _Table:
     label: NDArray[np.intp]
 
 
-def _crossed(node: Node, problem: Problem, rows: NDArray[np.intp]) -> Node:
-    """Return the node without splits that the rows pass on one side only."""
+def _pruned(node: Node, problem: Problem | None, rows: NDArray[np.intp]) -> Node:
     if isinstance(node, Leaf):
         return node
-    right = problem.column(node.feature)[rows] == 1
-    if right.all():
-        return _crossed(node.right, problem, rows)
-    if not right.any():
-        return _crossed(node.left, problem, rows)
-    left_node = _crossed(node.left, problem, rows[~right])
-    return Split(node.feature, left_node, _crossed(node.right, problem, rows[right]))
-
-
-def _pruned(node: Node) -> Node:
-    if isinstance(node, Leaf):
-        return node
-    left, right = _pruned(node.left), _pruned(node.right)
+    left_rows = right_rows = rows
+    if problem is not None:
+        goes_right = problem.column(node.feature)[rows] == 1
+        if goes_right.all():
+            return _pruned(node.right, problem, rows)
+        if not goes_right.any():
+            return _pruned(node.left, problem, rows)
+        left_rows, right_rows = rows[~goes_right], rows[goes_right]
+    left = _pruned(node.left, problem, left_rows)
+    right = _pruned(node.right, problem, right_rows)
     if isinstance(left, Leaf) and left == right:
         return left
     return Split(node.feature, left, right)

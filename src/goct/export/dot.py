@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from goct._text import format_weight, one_line
+from goct._text import one_line, right_of
 from goct.export.colours import class_colours
 from goct.model import as_model
 from goct.tree import Leaf
@@ -24,11 +24,8 @@ def export_dot(tree: Any) -> str:
     ):
         if isinstance(node, Leaf):
             label = quoted(str(model.classes[node.label]))
-            right, total = format_weight(counts[node.label]), format_weight(sum(counts))
-            colour = colours[node.label].light
-            lines.append(
-                f'  n{number} [label="{label}\\n{right} of {total} right", fillcolor="{colour}"];'
-            )
+            note, colour = right_of(counts, node.label), colours[node.label].light
+            lines.append(f'  n{number} [label="{label}\\n{note}", fillcolor="{colour}"];')
         else:
             question = quoted(model.conditions[node.feature].name)
             lines.append(f'  n{number} [label="{question}?"];')

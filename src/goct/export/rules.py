@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from goct._text import format_weight, one_line
+from goct._text import one_line, right_of
 from goct.export.paths import in_words, paths
 from goct.model import as_model
 from goct.tree import Leaf
@@ -25,6 +25,6 @@ def export_rules(tree: Any) -> str:
     ):
         if isinstance(node, Leaf):
             label = one_line(str(model.classes[node.label]))
-            right, total = format_weight(counts[node.label]), format_weight(sum(counts))
-            lines.append(f"if {one_line(in_words(path))} then {label}  ({right} of {total} right)")
+            note = right_of(counts, node.label)
+            lines.append(f"if {one_line(in_words(path))} then {label}  ({note})")
     return "\n".join(lines)

@@ -13,7 +13,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from goct._text import format_weight, one_line
+from goct._text import format_weight, one_line, right_of
 from goct.export.colours import class_colours
 from goct.export.paths import in_words, paths
 from goct.files import atomic_write
@@ -180,7 +180,7 @@ def _drawing(view: TreeView) -> _Drawing:
             about = f"{node.question}? Asked of {format_weight(node.total)} rows."
         else:
             text = wrapped(view.classes[node.label], _LETTERS - 3, lines=1)
-            note = f"{format_weight(node.counts[node.label])} of {format_weight(node.total)} right"
+            note = right_of(node.counts, node.label)
             about = f"Predict {view.classes[node.label]}: {note}."
         boxes.append(_Box(node, x, y, _HEIGHT, text, note, bars, about))
         if node.parent is not None:

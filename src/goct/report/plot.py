@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from goct._text import format_weight
+from goct._text import right_of
 from goct.export.colours import class_colours
 from goct.files import atomic_write
 from goct.report.view import NodeView, TreeView, view_of, wrapped
@@ -134,7 +134,7 @@ def _draw_node(ax: Axes, view: TreeView, node: NodeView, fontsize: float) -> Non
             at += part
         return
     label = wrapped(view.classes[node.label], _LETTERS, lines=1)[0]
-    right = f"{format_weight(node.counts[node.label])} of {format_weight(total)} right"
+    right = right_of(node.counts, node.label)
     ax.text(x, y + 0.085, label, fontsize=fontsize, color=_INK, ha="center", va="center",
             weight="bold", zorder=4, parse_math=False)  # fmt: skip
     ax.text(x, y - 0.1, right, fontsize=fontsize * 0.85, color="#4a525b", ha="center", va="center",
