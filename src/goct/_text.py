@@ -43,11 +43,11 @@ def confusion_table(matrix: Sequence[Sequence[int | Fraction]], classes: Sequenc
 
 def format_exact(number: Exact) -> str:
     """Write an exact number with six digits, and as a short fraction where it is one."""
-    text = f"{float(number):.6f}"
-    if number.is_rational:
-        fraction = number.as_fraction()
-        if fraction.denominator == 1:
-            return str(fraction)
-        if len(str(fraction)) <= 24:
-            return f"{text}  (= {fraction})"
-    return text
+    return format_number(float(number), str(number.as_fraction()) if number.is_rational else None)
+
+
+def format_number(value: float, exact: str | None) -> str:
+    """Write a number with six digits, and as a fraction that is known and short."""
+    if exact is None or len(exact) > 24:
+        return f"{value:.6f}"
+    return f"{value:.6f}  (= {exact})" if "/" in exact else exact

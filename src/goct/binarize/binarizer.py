@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,13 +13,13 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from goct._validation import check_choice, check_count, check_labels, check_weights
-from goct.binarize.chooser import Chooser, factorise
+from goct.binarize.chooser import Chooser
 from goct.binarize.conditions import (
     Above,
     After,
     Condition,
-    OneOf,
     condition_from_dict,
+    evaluate,
 )
 from goct.data.frame import read_table
 from goct.data.table import KINDS, Column, Table
@@ -199,24 +199,13 @@ class Binarizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         table = read_table(X)
-        places = self._match_columns(table)
-        by_column: dict[str, list[int]] = {}
-        for i, condition in enumerate(self.conditions_):
-            by_column.setdefault(condition.column, []).append(i)
-        matrix = np.zeros((table.n_rows, len(self.conditions_)), dtype=np.uint8)
-        for j, name in enumerate(self.column_names):
-            if name not in by_column:
-                continue
-            asked = [self.conditions_[i] for i in by_column[name]]
-            known = {text for c in asked if isinstance(c, OneOf) for text in c.levels}
-            column = table.column(places[j], self.kinds_[j], known)
-            values, codes = column.values, None
-            if column.kind == "category":
-                values, codes = factorise(values)
-            for i in by_column[name]:
-                holds = self.conditions_[i].holds(values)
-                matrix[:, i] = holds if codes is None else holds[codes]
-        return matrix
+        place = dict(zip(self.column_names, self._match_columns(table), strict=True))
+        kind = dict(zip(self.column_names, self.kinds_, strict=True))
+
+        def read(name: str, levels: Collection[str]) -> Column:
+            return table.column(place[name], kind[name], levels)
+
+        return evaluate(self.conditions_, table.n_rows, read)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Return the conditions in words, such as ``mean radius > 15.1``.

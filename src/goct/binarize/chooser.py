@@ -20,7 +20,7 @@ from goct.binarize.thresholds import (
     short_decimal,
     write_moment,
 )
-from goct.data.table import Column, objects
+from goct.data.table import Column
 
 _N_QUANTILES = 3
 
@@ -104,7 +104,7 @@ class Chooser:
         return quantile_gaps(values, n_thresholds, weights)
 
     def _levels(self, name: str, column: Column) -> list[Condition]:
-        levels, codes = factorise(column.values)
+        levels, codes = column.factorised()
         sizes = np.bincount(codes, weights=self.weights, minlength=len(levels))
         size_of = {level: float(size) for level, size in zip(levels, sizes, strict=True)}
         total = sum(size_of.values())
@@ -151,12 +151,3 @@ def _given_conditions(name: str, kind: str, thresholds: list[Any]) -> list[Condi
         f"thresholds are given for the column {name!r}, which is neither of numbers nor of dates "
         f"but of the kind {kind!r}"
     )
-
-
-def factorise(values: NDArray[np.object_]) -> tuple[NDArray[np.object_], NDArray[np.intp]]:
-    """Return the distinct values, and for each value its place among them."""
-    place: dict[Any, int] = {}
-    codes = np.fromiter(
-        (place.setdefault(value, len(place)) for value in values), dtype=np.intp, count=len(values)
-    )
-    return objects(list(place)), codes

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+from goct.data.table import Column
 
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\d(T\d\d(:\d\d(:\d\d(\.\d{1,9})?)?)?)?", re.ASCII)
 _SHOWN_LEVELS = 8  # in the name of a condition on many of them
@@ -151,6 +153,38 @@ class Missing(Condition):
 KINDS: dict[str, type[Condition]] = {
     kind.kind: kind for kind in (Above, After, OneOf, IsTrue, Missing)
 }
+
+
+def evaluate(
+    conditions: Sequence[Condition],
+    n_rows: int,
+    read: Callable[[str, Collection[str]], Column],
+) -> NDArray[np.uint8]:
+    """Return which row of a table meets which condition, as a 0/1 matrix.
+
+    Parameters
+    ----------
+    conditions
+        The conditions, one per column of the matrix.
+    n_rows
+        The number of rows of the table.
+    read
+        Returns a column of the table, given its name and the levels that are asked for.
+    """
+    matrix = np.zeros((n_rows, len(conditions)), dtype=np.uint8)
+    by_column: dict[str, list[int]] = {}
+    for i, condition in enumerate(conditions):
+        by_column.setdefault(condition.column, []).append(i)
+    for name, places in by_column.items():
+        asked = [conditions[i] for i in places]
+        column = read(name, {text for c in asked if isinstance(c, OneOf) for text in c.levels})
+        values, codes = column.values, None
+        if column.kind == "category":  # few distinct ones, slow to compare
+            values, codes = column.factorised()
+        for i, condition in zip(places, asked, strict=True):
+            holds = condition.holds(values)
+            matrix[:, i] = holds if codes is None else holds[codes]
+    return matrix
 
 
 def condition_from_dict(data: Mapping[str, Any]) -> Condition:

@@ -86,6 +86,12 @@ class Column:
         """Return the column with some of its rows."""
         return replace(self, values=self.values[rows])
 
+    def factorised(self) -> tuple[NDArray[np.object_], NDArray[np.intp]]:
+        """Return the distinct values, and for each value its place among them."""
+        place: dict[Any, int] = {}
+        codes = [place.setdefault(value, len(place)) for value in self.values]
+        return objects(list(place)), np.array(codes, dtype=np.intp)
+
     def as_kind(self, kind: str, where: str, levels: Collection[str] = ()) -> Column:
         """Return the column as one of another kind, if its values allow it.
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import contextlib
 import os
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,9 +15,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from goct._core import __version__
 from goct.binarize import Binarizer
-from goct.binarize.conditions import Condition, Missing, OneOf
+from goct.binarize.conditions import Condition, Missing, evaluate
 from goct.data.cells import read_cells
 from goct.data.frame import read_table
+from goct.data.table import Column, Table
 from goct.metrics import Confusion, get_metric
 from goct.model import file
 from goct.model.records import (
@@ -224,36 +224,26 @@ class Model:
         ValueError, TypeError
             If a column is not there, or does not hold what the tree needs.
         """
-        n_rows, values = self._read(table)
-        matrix = np.zeros((n_rows, len(self.conditions)), dtype=np.uint8)
-        for j, condition in enumerate(self.conditions):
-            matrix[:, j] = condition.holds(values[condition.column])
-        return matrix
-
-    def _read(self, table: Any) -> tuple[int, dict[str, NDArray[Any]]]:
-        """Return the number of rows of a table, and the columns that the tree needs."""
         read = read_table(table)
-        names = read.names or self._names_of_array(read.n_columns)
+        return evaluate(self.conditions, read.n_rows, self._reader(read))
+
+    def _reader(self, table: Table) -> Callable[[str, Collection[str]], Column]:
+        """Return what reads a column that the tree needs, given its name and known levels."""
+        names = list(table.names or self._names_of_array(table.n_columns))
         if absent := [name for name in self.columns if name not in names]:
             raise ValueError(
                 f"the table has no column {', '.join(map(repr, absent))}; the tree needs "
                 + ", ".join(map(repr, self.columns))
             )
-        known: dict[str, set[str]] = {name: set() for name in self.columns}
-        for condition in self.conditions:
-            if isinstance(condition, OneOf):
-                known[condition.column] |= set(condition.levels)
-        values = {}
-        for name, column in self.columns.items():
-            kind = None if column.kind == "unknown" else column.kind
-            source = read
-            if self.missing_words is not None and read.path is None:
-                read_text = partial(
-                    read_cells, name=name, kind=kind, missing_words=self.missing_words
-                )
-                source = read.map(read_text)
-            values[name] = source.column(names.index(name), kind, known[name]).values
-        return read.n_rows, values
+
+        def read(name: str, levels: Collection[str]) -> Column:
+            kind = None if self.columns[name].kind == "unknown" else self.columns[name].kind
+            source, words = table, self.missing_words
+            if words is not None and table.path is None:
+                source = table.map(lambda column: read_cells(column, name, kind, words))
+            return source.column(names.index(name), kind, levels)
+
+        return read
 
     def _names_of_array(self, n_columns: int) -> list[str]:
         """Return the names of the columns of an array, if the tree was learned from one."""
@@ -285,14 +275,13 @@ class Model:
             For each column with such categories, how often each of them occurs.
         """
         found: dict[str, dict[str, int]] = {}
-        _, values = self._read(table)
+        read = self._reader(read_table(table))
         for name, column in self.columns.items():
-            if column.kind != "category" or column.levels is None:
-                continue
-            known = {None, *map(str, column.levels)}
-            counts = Counter(values[name].tolist())
-            if strange := {text: n for text, n in counts.items() if text not in known}:
-                found[name] = strange
+            if column.kind == "category" and column.levels is not None:
+                known = set(map(str, column.levels))
+                counts = Counter(read(name, known).values.tolist())
+                if strange := {t: n for t, n in counts.items() if t not in {None, *known}}:
+                    found[name] = strange
         return found
 
     def problem(self, table: Any, labels: ArrayLike) -> Problem:

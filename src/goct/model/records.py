@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Annotated, TypeAlias
 
+from goct._text import format_number
 from goct.data.table import KINDS
 from goct.exact import Exact
 from goct.metrics import Metric
@@ -93,10 +94,7 @@ class Quantity:
             return None
 
     def __str__(self) -> str:
-        short = self.exact is not None and len(self.exact) <= 24
-        if short and self.exact is not None and "/" not in self.exact:
-            return self.exact
-        return f"{self.value:.6f}" + (f"  (= {self.exact})" if short else "")
+        return format_number(self.value, self.exact)
 
 
 @dataclass(frozen=True)
