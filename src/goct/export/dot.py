@@ -11,7 +11,13 @@ from goct.tree import Leaf
 
 
 def export_dot(tree: Any) -> str:
-    """Write a tree as a graph for Graphviz: ``dot -Tsvg tree.dot > tree.svg``."""
+    """Write a tree as a graph for Graphviz: ``dot -Tsvg tree.dot > tree.svg``.
+
+    Parameters
+    ----------
+    tree
+        A :class:`goct.Model`, or a fitted :class:`goct.OptimalTreeClassifier`.
+    """
     model = as_model(tree)
     colours = class_colours(len(model.classes), model.positive)
     lines = [

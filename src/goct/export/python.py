@@ -89,8 +89,8 @@ def export_python(tree: Any, name: str = "predict") -> str:
 
     Parameters
     ----------
-    model
-        The model.
+    tree
+        A :class:`goct.Model`, or a fitted :class:`goct.OptimalTreeClassifier`.
     name
         The name of the function.
     """

@@ -17,6 +17,11 @@ def export_rules(tree: Any) -> str:
     drawn together, as in ``20 < age ≤ 50``. "Or missing" is written for columns
     in which values were missing when the tree was learned; in any case, a
     missing value meets no condition.
+
+    Parameters
+    ----------
+    tree
+        A :class:`goct.Model`, or a fitted :class:`goct.OptimalTreeClassifier`.
     """
     model = as_model(tree)
     lines = []

@@ -18,6 +18,11 @@ def export_sql(tree: Any) -> str:
     like ``2024-03-01`` or ``2024-03-01 12:30:00``. If the tree was learned from
     a CSV file, spaces around text do not count, and words such as NA are missing
     values, see :attr:`goct.Model.missing_words`.
+
+    Parameters
+    ----------
+    tree
+        A :class:`goct.Model`, or a fitted :class:`goct.OptimalTreeClassifier`.
     """
     model = as_model(tree)
     lines: list[str] = []
