@@ -15,7 +15,7 @@ ROOT = Path(goct.__file__).parent
 TOOLS = "_core _validation exceptions exact"
 CORE = f"{TOOLS} _text metrics tree constraints problem task solution"
 MAY_IMPORT = {
-    "_validation": "",
+    "_validation": "exact",
     "exceptions": "",
     "exact": "",
     "files": "",

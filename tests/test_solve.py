@@ -24,8 +24,8 @@ from goct.metrics import (
     YoudenJ,
     get_metric,
 )
-from tests.mip.alone import solve
 from tests.reference import achievable, achievable_costs, best
+from tests.support.mip import solve
 from tests.support.problems import check_stopped, hard_problem
 
 ENGINES = ["search", "mip"]

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from goct.exact import as_fraction
 
 _BLOCK_ELEMENTS = 1 << 24
 
@@ -31,6 +34,17 @@ def check_flag(value: Any, name: str) -> bool:
     if not isinstance(value, bool | np.bool_):
         raise TypeError(f"{name} must be True or False, got {value!r}")
     return bool(value)
+
+
+def check_positive(value: Any, name: str, most: int | None = None) -> Fraction:
+    """Return `value` as a number above 0 and up to `most`."""
+    if isinstance(value, bool | np.bool_):
+        raise TypeError(f"{name} must be a number, got {value!r}")
+    number = as_fraction(value, name)
+    if number <= 0 or (most is not None and number > most):
+        rule = "positive" if most is None else f"above 0 and at most {most}"
+        raise ValueError(f"{name} must be {rule}, got {value}")
+    return number
 
 
 def check_choice(value: Any, name: str, allowed: Sequence[str]) -> str:

@@ -159,10 +159,9 @@ def _engine(name: str, task: Task) -> Callable[..., Solution]:
     from goct.search.engine import solve_search, unsupported
 
     if name == "auto" and unsupported(task) is not None:
-        from goct.mip.nonlinear import refusal as mip_refusal
+        from goct.mip.nonlinear.objective import unsupported as unsupported_by_mip
 
-        can_state = mip_refusal(task.metric) is None
-        name = "mip" if can_state else "search"
+        name = "mip" if unsupported_by_mip(task.metric) is None else "search"
     if name == "mip":
         from goct.mip import solve_mip  # loads the solver, which takes a moment
 
@@ -170,12 +169,17 @@ def _engine(name: str, task: Task) -> Callable[..., Solution]:
     return solve_search
 
 
-def _check_options(options: dict[str, Any], engine: Any) -> None:
-    known = [
-        name
-        for name, parameter in inspect.signature(engine).parameters.items()
-        if parameter.default is not inspect.Parameter.empty
-    ]
-    for name in options:
-        if name not in known:
-            raise TypeError(f"unknown option {name!r}; options of this engine: {', '.join(known)}")
+def _check_options(options: dict[str, Any], engine: Callable[..., Solution]) -> None:
+    """Raise an error for an option that the engine does not have; it names the engine."""
+    parameters = inspect.signature(engine).parameters.values()
+    known = [p.name for p in parameters if p.default is not inspect.Parameter.empty]
+    name = "search"
+    if any(p.kind is inspect.Parameter.VAR_KEYWORD for p in parameters):
+        from goct.mip.options import KEYWORDS
+
+        known, name = list(KEYWORDS), "MIP"
+    for option in options:
+        if option not in known:
+            raise TypeError(
+                f"unknown option {option!r} of the {name} engine, which has {', '.join(known)}"
+            )

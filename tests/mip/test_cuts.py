@@ -5,36 +5,19 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from goct import Tree
-from goct.mip.benders import BendersCuts, BendersOCT
-from goct.mip.conflicts import ConflictCuts, PairCuts, near_pairs
-from goct.mip.side import ForbiddenTrees, LeafWeightCuts
-from goct.mip.tree_model import TreeModel
-from tests.mip.test_wflow import random_instances
+from goct.mip.cuts import (
+    BendersCuts,
+    ConflictCuts,
+    LeafWeightCuts,
+    NoGoodCuts,
+    PairCuts,
+    Separation,
+    near_pairs,
+)
+from goct.mip.formulations import BendersOCT
+from tests.support.mip import random_fractional_point, random_instances, random_tree_point
 
 TOLERANCE = 1e-9
-
-
-def random_tree_point(model: TreeModel, rng: np.random.Generator) -> np.ndarray:
-    features: dict[int, int] = {}
-    labels: dict[int, int] = {}
-    stack = [1]
-    while stack:
-        n = stack.pop()
-        if n in model.topology.branch_nodes and rng.random() < 0.7:
-            features[n] = int(rng.integers(model.b.shape[1]))
-            stack += [2 * n, 2 * n + 1]
-        else:
-            labels[n] = int(rng.integers(model.instances.n_classes))
-    return model.encode_heap(features, labels)
-
-
-def random_fractional_point(model: TreeModel, rng: np.random.Generator) -> np.ndarray:
-    """A mixture of trees, and g as large as it may be without cuts."""
-    parts = [random_tree_point(model, rng) for _ in range(rng.integers(2, 5))]
-    x = np.average(parts, axis=0, weights=rng.random(len(parts)) + 0.05)
-    x[model.g] = np.where(rng.random(len(model.g)) < 0.8, 1.0, x[model.g])
-    return x
 
 
 FAMILIES = {
@@ -73,7 +56,7 @@ def test_benders_cuts_remove_every_false_tree(depth) -> None:
         rng = np.random.default_rng(seed)
         _, instances = random_instances(seed, 3)
         model = BendersOCT(instances, depth)
-        separator = model.model.separators[0]
+        separator = model.separators[0]
         trees = [random_tree_point(model, rng) for _ in range(100)]
         for tree in trees[:20]:
             assert separator.separate(tree, is_integral=True) is None
@@ -107,7 +90,7 @@ def test_least_cuts_are_least() -> None:
                 of_all = np.minimum(of_all, x[model.g] - rows.violation(x))
         assert least == pytest.approx(of_all)
         rows = cuts.separate(x, is_integral=False)
-        violated = int((x[model.g] > np.minimum(1, least) + cuts.min_violation).sum())
+        violated = int((x[model.g] > np.minimum(1, least) + cuts.separation.min_violation).sum())
         assert (0 if rows is None else len(rows)) == violated
 
 
@@ -117,7 +100,7 @@ def test_max_cuts_keeps_the_heaviest() -> None:
     model = BendersOCT(instances, 2)
     x = random_tree_point(model, rng)
     x[model.g] = 1
-    rows = BendersCuts(model, max_cuts=2).separate(x, is_integral=True)
+    rows = BendersCuts(model, Separation(max_cuts=2)).separate(x, is_integral=True)
     everything = BendersCuts(model).separate(x, is_integral=True)
     assert len(rows) == 2 < len(everything)
 
@@ -151,7 +134,7 @@ def test_leaf_weight_cuts(depth) -> None:
         other = BendersOCT(instances, depth)
         other.weigh_leaves(weights, least)
         trees = [random_tree_point(model, rng) for _ in range(60)]
-        fine = [other.model.violation(other.encode_heap(*model.decode(t))) <= 1e-9 for t in trees]
+        fine = [other.violation(other.encode_heap(*model.decode(t))) <= 1e-9 for t in trees]
         assert any(fine)
         points = [*trees, *(random_fractional_point(model, rng) for _ in range(10))]
         for k, x in enumerate(points):
@@ -170,7 +153,7 @@ def test_forbidden_trees_are_forbidden_one_by_one() -> None:
     rng = np.random.default_rng(0)
     _, instances = random_instances(0, 2)
     model = BendersOCT(instances, 2)
-    separator = ForbiddenTrees(model, lambda *_: False)
+    separator = NoGoodCuts(model, lambda *_: False)
     trees = [random_tree_point(model, rng) for _ in range(100)]
     for tree in trees[:20]:
         assert not separator.allows(tree)
@@ -183,17 +166,3 @@ def test_forbidden_trees_are_forbidden_one_by_one() -> None:
     broken[model.p] = 0
     assert separator.separate(broken, is_integral=True) is None
     assert not separator.allows(broken)
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_redundancy_rows_hold_for_pruned_trees(seed) -> None:
-    rng = np.random.default_rng(seed)
-    problem, instances = random_instances(seed, 2)
-    model = BendersOCT(instances, 3)
-    lean = BendersOCT(instances, 3)
-    lean.forbid_redundant_splits()
-    for _ in range(50):
-        features, labels = model.decode(random_tree_point(model, rng))
-        original = {n: int(problem.kept[f]) for n, f in features.items()}
-        tree = Tree.from_heap(original, labels, problem.classes, problem.feature_names)
-        assert lean.model.violation(lean.encode(problem.reduce(tree.pruned(problem)))) == 0

@@ -384,7 +384,7 @@ def _check(plan: Plan) -> None:
             raise UsageError(f"the solver {solver!r} cannot be loaded: {error}") from None
     if plan.backend == "scip":
         return
-    from goct.mip.engine import BACKENDS  # loads the solvers, which takes a moment
+    from goct.mip import BACKENDS  # loads the solvers, which takes a moment
 
     if plan.backend not in BACKENDS:
         raise UsageError(f"unknown backend {plan.backend!r}; there are {', '.join(BACKENDS)}")

@@ -1,6 +1,7 @@
 """The MIP engine: the models of the paper on general-purpose solvers."""
 
-from goct.mip.engine import BACKENDS, solve_mip
+from goct.mip.engine import solve_mip
 from goct.mip.formulations import CUTS, FORMULATIONS
+from goct.mip.options import BACKENDS, MipOptions
 
-__all__ = ["BACKENDS", "CUTS", "FORMULATIONS", "solve_mip"]
+__all__ = ["BACKENDS", "CUTS", "FORMULATIONS", "MipOptions", "solve_mip"]

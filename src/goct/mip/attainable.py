@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from goct.exact import Exact
-from goct.metrics import Confusion, Metric
-from goct.problem import Problem
+from goct.metrics import Confusion
+from goct.mip.numerics import APPROXIMATION_MARGIN
+from goct.task import Task
 
 Line: TypeAlias = tuple[Fraction, Fraction, Fraction]
 """The numbers a, b, c of ``a · FN + b · FP >= c``."""
@@ -22,7 +23,6 @@ Counts: TypeAlias = NDArray[np.int64]
 
 MOST_POINTS = 5_000_000
 """With more pairs, or with more counts of one class, nothing is said."""
-_MARGIN = 1e-9
 _MOST_EXACT = 5000
 
 
@@ -36,14 +36,7 @@ class Pair:
 
 
 def pairs_between(
-    problem: Problem,
-    metric: Metric,
-    low: Exact,
-    high: Exact,
-    *,
-    split_penalty: Fraction,
-    most_splits: int,
-    lines: Sequence[Line] = (),
+    task: Task, low: Exact, high: Exact, lines: Sequence[Line] = ()
 ) -> list[Pair] | None:
     """Return the pairs (TP, TN) with ``metric - penalty · splits`` in ``(low, high]``.
 
@@ -53,14 +46,10 @@ def pairs_between(
 
     Parameters
     ----------
-    problem
-        The data, of two classes.
-    metric
-        The metric.
+    task
+        The question, of two classes.
     low, high
         The bounds.
-    split_penalty, most_splits
-        The penalty and the largest number of splits.
     lines
         What is known about FN and FP of all trees, as weights, the factors not
         being negative.
@@ -71,6 +60,8 @@ def pairs_between(
         None if there are too many to tell, or if the metric is no function of
         TP and TN.
     """
+    problem, metric, split_penalty = task.problem, task.metric, task.split_penalty
+    most_splits = task.size.most_splits
     assert problem.positive is not None
     if not metric.is_function_of_confusion:
         return None
@@ -103,7 +94,7 @@ def pairs_between(
     checked = 0
     for splits in range(most_splits + 1) if split_penalty else (most_splits,):
         least, most = low + split_penalty * splits, high + split_penalty * splits
-        margin = _MARGIN * (1 + max(abs(float(least)), abs(float(most))))
+        margin = APPROXIMATION_MARGIN * (1 + max(abs(float(least)), abs(float(most))))
         floor, ceiling = float(least) - margin, float(most) + margin
         if metric.is_monotone:
             first = _first_above(floor, approximate, tps, n_neg)

@@ -1,16 +1,131 @@
-"""The formulations of the paper by name, and the cuts that go with them."""
+"""The formulations of the paper, compact and Benders, by name, and the cuts that go with them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from goct._validation import check_choice, check_flag
-from goct.mip.benders import BendersOCT
-from goct.mip.conflicts import ConflictCuts, PairCuts
-from goct.mip.instances import Instances
-from goct.mip.tree_model import TreeModel
-from goct.mip.wflow import WFlowOCT
+from goct.mip.cuts import DEFAULT, BendersCuts, ConflictCuts, PairCuts, Separation
+from goct.mip.program import Point, Term
+from goct.mip.tree_program import Instances, TreeProgram
+
+
+class WFlowOCT(TreeProgram):
+    """The model (eq. ``flow_reg`` in the paper) of depth-D trees as flows.
+
+    Every instance i sends one unit from the source s through the tree to the
+    sink t, if it is classified correctly:
+
+    - ``z_in[n, i]``: instance i enters node n;
+    - ``z_out[n, i]``: instance i leaves node n for the sink.
+
+    What enters the root is ``g[i]``. On the unique dataset this is WFlowOCT,
+    on one with copies FlowOCT. Given b, p and c, the flows have integral
+    optima, so z is continuous unless `integer_flow` is set, as in the paper.
+
+    Parameters
+    ----------
+    instances, depth, split_cost, max_splits
+        As for :class:`goct.mip.tree_program.TreeProgram`.
+    integer_flow
+        Whether z is binary.
+    """
+
+    def __init__(
+        self,
+        instances: Instances,
+        depth: int,
+        *,
+        split_cost: float = 0.0,
+        max_splits: int | None = None,
+        integer_flow: bool = False,
+    ) -> None:
+        super().__init__(instances, depth, split_cost=split_cost, max_splits=max_splits)
+        shape = (len(self.topology.nodes), len(instances))
+        self.z_in = self.add_variables("z_in", shape, integer=integer_flow)
+        self.z_out = self.add_variables("z_out", shape, integer=integer_flow)
+        self.g = self.z_in[0]
+        self._conserve_flow()
+        self._follow_branches()
+        self._leave_where_correct()
+        self.objective[self.z_out] = instances.weight
+
+    def _conserve_flow(self) -> None:
+        """What enters a node leaves it, to a child or to the sink."""
+        i = np.arange(len(self.instances))
+        for n in self.topology.nodes:
+            terms: list[Term] = [(i, self.z_in[n - 1], 1.0), (i, self.z_out[n - 1], -1.0)]
+            if n in self.topology.branch_nodes:
+                terms += [(i, self.z_in[2 * n - 1], -1.0), (i, self.z_in[2 * n], -1.0)]
+            self.add_rows(f"conserve_flow_{n}", len(i), terms, lower=0, upper=0)
+
+    def _follow_branches(self) -> None:
+        """An instance goes left only on a feature that is 0, right only on one that is 1."""
+        x = self.instances.X[self.instances.row]
+        i = np.arange(len(x))
+        for value, side in ((0, "left"), (1, "right")):
+            instance, feature = np.nonzero(x == value)
+            for n in self.topology.branch_nodes:
+                child = self.z_in[2 * n + value - 1]
+                terms: list[Term] = [(i, child, 1.0), (instance, self.b[n - 1, feature], -1.0)]
+                self.add_rows(f"go_{side}_{n}", len(i), terms, upper=0)
+
+    def _leave_where_correct(self) -> None:
+        """An instance reaches the sink only from a node that predicts its label."""
+        i = np.arange(len(self.instances))
+        for n in self.topology.nodes:
+            label = self.c[n - 1, self.instances.label]
+            terms: list[Term] = [(i, self.z_out[n - 1], 1.0), (i, label, -1.0)]
+            self.add_rows(f"leave_{n}", len(i), terms, upper=0)
+
+    def _encode_right(self, x: Point, leaf: int, instances: NDArray[np.intp]) -> None:
+        """Send the instances from the root to the leaf and on to the sink."""
+        x[self.z_out[leaf - 1, instances]] = 1
+        for n in self.path(leaf):
+            x[self.z_in[n, instances]] = 1
+
+
+class BendersOCT(TreeProgram):
+    """The master problem (eq. ``bendersOCT_master_2`` in the paper).
+
+    ``g[i]`` is 1 if instance i is classified correctly. That it is not larger
+    than the maximum flow of i through the tree is left to
+    :class:`goct.mip.cuts.BendersCuts`. On the unique dataset this is
+    BendersOCT-weighted, on one with copies BendersOCT. Given b, p and c, the
+    best g is integral, so it is continuous unless `integer_flow` is set, as in
+    the paper.
+
+    Parameters
+    ----------
+    instances, depth, split_cost, max_splits
+        As for :class:`goct.mip.tree_program.TreeProgram`.
+    integer_flow
+        Whether g is binary.
+    at_fractional, separation
+        As for :class:`goct.mip.cuts.BendersCuts`.
+    """
+
+    def __init__(
+        self,
+        instances: Instances,
+        depth: int,
+        *,
+        split_cost: float = 0.0,
+        max_splits: int | None = None,
+        integer_flow: bool = False,
+        at_fractional: bool = False,
+        separation: Separation = DEFAULT,
+    ) -> None:
+        super().__init__(instances, depth, split_cost=split_cost, max_splits=max_splits)
+        self.g = self.add_variables("g", (len(instances),), integer=integer_flow)
+        self.objective[self.g] = instances.weight
+        self.separators.append(BendersCuts(self, separation, at_fractional=at_fractional))
+
 
 CUTS = (
     "fractional_benders",
@@ -72,71 +187,31 @@ class Formulation:
         integer_flow: bool,
         cuts: frozenset[str],
         separation: Separation,
-    ) -> TreeModel:
+    ) -> TreeProgram:
         """Build the model."""
-        tree: TreeModel
+        tree: TreeProgram
+        size: dict[str, Any] = {"split_cost": split_cost, "max_splits": max_splits}
         if self.is_compact:
-            tree = WFlowOCT(
-                instances,
-                depth,
-                split_cost=split_cost,
-                max_splits=max_splits,
-                integer_flow=integer_flow,
-            )
+            tree = WFlowOCT(instances, depth, **size, integer_flow=integer_flow)
         else:
             tree = BendersOCT(
                 instances,
                 depth,
-                split_cost=split_cost,
-                max_splits=max_splits,
+                **size,
                 integer_flow=integer_flow,
                 at_fractional="fractional_benders" in cuts,
-                min_violation=separation.min_violation,
-                max_cuts=separation.max_cuts,
+                separation=separation,
             )
         if "redundancy" in cuts:
             tree.forbid_redundant_splits()
         if "static_conflicts" in cuts:
             tree.forbid_conflicts()
         if "pairs" in cuts:
-            tree.model.separators.append(
-                PairCuts(
-                    tree,
-                    neighbours=separation.neighbours,
-                    min_violation=separation.min_violation,
-                    max_cuts=separation.max_cuts,
-                )
-            )
+            tree.separators.append(PairCuts(tree, separation))
         for name, weighted in (("count_conflicts", False), ("weighted_conflicts", True)):
             if name in cuts:
-                tree.model.separators.append(
-                    ConflictCuts(
-                        tree,
-                        weighted=weighted,
-                        min_violation=separation.min_violation,
-                        max_cuts=separation.max_cuts,
-                    )
-                )
+                tree.separators.append(ConflictCuts(tree, separation, weighted=weighted))
         return tree
-
-
-@dataclass(frozen=True)
-class Separation:
-    """How cuts are looked for.
-
-    Attributes
-    ----------
-    min_violation
-        The least violation of a cut at a fractional point.
-    max_cuts
-        The largest number of cuts of each family in a round.
-    neighbours
-        How many neighbours of another label each instance is paired with.
-    """
-
-    min_violation: float = 0.01
-    max_cuts: int = 200
-    neighbours: int = 8
 
 
 FORMULATIONS = {

@@ -10,38 +10,24 @@ hide a better value.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from heapq import heappop, heappush
 from itertools import count
 from typing import TypeAlias
 
 from goct.exact import Exact
-from goct.metrics import Confusion, CostMatrix, FractionalMetric, Metric, Shape
+from goct.metrics import Confusion, CostMatrix, FractionalMetric
 from goct.mip.attainable import Line
-from goct.mip.backends.base import MipResult
-from goct.mip.question import LinearQuestion
-from goct.mip.side import SideConstraints
-from goct.problem import Problem
-from goct.solution import Callback, Limit, Limits, Progress
+from goct.mip.numerics import HULL_PRECISION
+from goct.mip.objective import Answer, LinearObjective
+from goct.mip.session import Session
+from goct.solution import Limit
+from goct.task import Task
 from goct.tree import Tree
 
 Point: TypeAlias = tuple[Fraction, Fraction]
-Ask: TypeAlias = Callable[..., MipResult]
-
-_SMALL = 1e-6
-"""What a solver's tolerances may leave open, relative to the largest value."""
-
-
-def refusal(metric: Metric) -> str | None:
-    """Say why linear models are not enough for a metric; None if they are."""
-    if isinstance(metric, FractionalMetric) or metric.shape is Shape.QUASICONVEX:
-        return None
-    return (
-        f"method='parametric' maximises fractional and quasiconvex metrics, and {metric.name!r} is "
-        f"{metric.shape.value}: its best tree may lie inside the hull"
-    )
 
 
 class _StopError(Exception):
@@ -53,20 +39,12 @@ class Parametric:
 
     Parameters
     ----------
-    problem, metric, split_penalty
-        As in :func:`goct.solve`.
+    task
+        The question.
     start
         A tree that is known; None if there is none.
-    side
-        The side constraints.
-    ask
-        Answers a linear question, see :meth:`goct.mip.inquiry.Asker.ask`.
-    solver
-        The name of the solver.
-    limits
-        What all questions together may spend; nodes are counted for each.
-    callback
-        Is told the progress.
+    session
+        Runs the models.
 
     Attributes
     ----------
@@ -78,65 +56,31 @@ class Parametric:
         The limit that was reached.
     lines
         What was proven about FN and FP of all trees.
-    questions, nodes
-        How many questions were asked, and the nodes that they took.
     """
 
-    def __init__(
-        self,
-        problem: Problem,
-        metric: Metric,
-        split_penalty: Fraction,
-        start: Tree | None,
-        side: SideConstraints,
-        *,
-        ask: Ask,
-        solver: str,
-        limits: Limits,
-        callback: Callback | None = None,
-    ) -> None:
-        if (why := refusal(metric)) is not None:
-            raise ValueError(why)
-        self.started = time.perf_counter()
-        self.problem = problem
-        self.metric = metric
-        self.split_penalty = split_penalty
-        self.side = side
-        self.ask = ask
-        self.solver = solver
-        self.limits = limits
-        self.callback = callback
-        assert problem.positive is not None
-        self._positive = problem.positive
-        self.n_pos, self.n_neg = Fraction(problem.n_pos), Fraction(problem.n_neg)
+    def __init__(self, task: Task, start: Tree | None, session: Session) -> None:
+        self.task = task
+        self.session = session
+        self.problem, self.metric = task.problem, task.metric
+        self._positive = task.problem.positive or 0
+        self.n_pos, self.n_neg = Fraction(task.problem.n_pos), Fraction(task.problem.n_neg)
         self.best: Tree | None = None
         self.objective: Exact | None = None
-        self.bound = metric.best_value(problem)
+        self.bound = task.metric.best_value(task.problem)
         self.limit = Limit.NONE
         self.lines: list[Line] = []
-        self._max_splits: int | None = None
-        self.questions = 0
-        self.nodes = 0
         if start is not None:
             self._offer(start)
 
-    def maximise(self, most_splits: int, max_splits: int | None) -> None:
+    def maximise(self) -> None:
         """Find the best tree, and prove it.
 
         With a penalty, the largest value v of all trees comes first. Then, for
         each number s of splits, trees with at most s splits have to be worth
         more than the best objective plus ``s · penalty``, until v itself is
         not.
-
-        Parameters
-        ----------
-        most_splits
-            The largest number of splits of a tree.
-        max_splits
-            The limit on splits that was given; None if there is none.
         """
-        penalty = self.split_penalty
-        self._max_splits = max_splits
+        penalty, max_splits = self.task.split_penalty, self.task.size.max_splits
         try:
             above = None if self.objective is None else self.objective + penalty
             top = self._largest(above, max_splits, lambda v: v - penalty)
@@ -145,7 +89,7 @@ class Parametric:
             left = [top - penalty]
             if penalty and top > self.objective + penalty:
                 left = []
-                for s in range(1, most_splits + 1):
+                for s in range(1, self.task.size.most_splits + 1):
                     if top - penalty * s <= self.objective:
                         break
                     rest = top - penalty * (s + 1)
@@ -209,7 +153,9 @@ class Parametric:
         """
         best = above
         left_open = above
-        small = Fraction(_SMALL * max(1.0, abs(float(self.metric.best_value(self.problem)))))
+        small = Fraction(
+            HULL_PRECISION * max(1.0, abs(float(self.metric.best_value(self.problem))))
+        )
         # Ties at the ends of the hull do no harm: they are further edges.
         ends = []
         for a, b in ((Fraction(1), Fraction(0)), (Fraction(0), Fraction(1))):
@@ -296,25 +242,22 @@ class Parametric:
         start = self.best
         if start is not None and max_splits is not None and start.splits > max_splits:
             start = None
-        question = LinearQuestion(self.problem, CostMatrix(costs), Fraction(0), start, self.side)
-        self.questions += 1
-        result = self.ask(
-            question,
-            max_splits=max_splits,
-            limits=self.limits.after(time.perf_counter() - self.started),
-            callback=None if self.callback is None else self._tell,
+        size_limit = replace(self.task.size, max_splits=max_splits)
+        line = replace(
+            self.task, metric=CostMatrix(costs), split_penalty=Fraction(0), size=size_limit
         )
-        self.nodes += int(result.stats.get("nodes", 0))
-        tree, bound = question.judge(result, self.solver)
+        known = Answer(self.best, self.objective, self.bound)
+        answer = self.session.run(LinearObjective(line, start), known=known)
+        tree, bound = answer.best, answer.bound
         if tree is not None:
             self._offer(tree)
         least = -bound.as_fraction() * size
         if a >= 0 and b >= 0:
             least = max(least, Fraction(0))  # a tolerance may have gone below
-        if a >= 0 and b >= 0 and max_splits == self._max_splits:
+        if a >= 0 and b >= 0 and max_splits == self.task.size.max_splits:
             self.lines.append((a, b, least))
-        if result.limit is not Limit.NONE:
-            self.limit = result.limit
+        if answer.limit is not Limit.NONE:
+            self.limit = answer.limit
             self._tighten(to_bound(a, b, least))
             raise _StopError
         if tree is None:
@@ -322,14 +265,8 @@ class Parametric:
         c = tree.confusion(self.problem)
         return (Fraction(c.fn), Fraction(c.fp)), least
 
-    def _tell(self, progress: Progress) -> bool:
-        assert self.callback is not None
-        elapsed = time.perf_counter() - self.started
-        nodes = self.nodes + progress.nodes
-        return bool(self.callback(Progress(elapsed, self.objective, self.bound, nodes)))
-
     def _offer(self, tree: Tree) -> None:
-        value = self.metric.evaluate(tree, self.problem) - self.split_penalty * tree.splits
+        value = self.task.objective(tree)
         if self.objective is None or value > self.objective:
             self.best, self.objective = tree, value
 

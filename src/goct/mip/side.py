@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import ceil, gcd, lcm
@@ -21,14 +20,12 @@ from goct.constraints import (
     RequireFeatures,
 )
 from goct.metrics import LinearMetric
-from goct.mip.model import Point, Rows, Separator, Term
-from goct.mip.tree_model import TreeModel
+from goct.mip.cuts import LeafWeightCuts
+from goct.mip.numerics import LARGEST_ROW, slack
+from goct.mip.program import Term
+from goct.mip.tree_program import TreeProgram
 from goct.problem import Problem
 from goct.tree import Tree
-
-# What the tolerances of a solver add up to in a row, relative to its size.
-_TOLERANCE = 2e-6
-_LARGEST_ROW = 1e6
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +63,7 @@ class Requirement:
     @property
     def relaxed_least(self) -> float:
         """A bound for floats, which a tree that meets the condition meets with room to spare."""
-        return self.least - max(0.5, _TOLERANCE * self.most)
+        return self.least - slack(self.most)
 
 
 @dataclass
@@ -164,7 +161,7 @@ class SideConstraints:
         """Say, exactly, whether a tree meets all constraints."""
         return all(constraint.is_met(tree, problem) for constraint in self.constraints)
 
-    def add_to(self, tree: TreeModel, problem: Problem, *, lazily: bool) -> None:
+    def add_to(self, tree: TreeProgram, problem: Problem, *, lazily: bool) -> None:
         """Add the rows of the constraints to a model.
 
         Parameters
@@ -181,30 +178,30 @@ class SideConstraints:
         if self.required:
             features = np.arange(len(self.required))
             terms: list[Term] = [(features, tree.b[:, self.required], 1.0)]
-            tree.model.add_rows("require_features", len(features), terms, lower=1)
+            tree.add_rows("require_features", len(features), terms, lower=1)
         if self.max_features is not None:
             used = tree.mark_used_features()
             terms = [(0, used, 1.0)]
-            tree.model.add_rows("max_features", 1, terms, upper=self.max_features + 0.5)
+            tree.add_rows("max_features", 1, terms, upper=self.max_features + 0.5)
         for number, (costs, budget) in enumerate(self.budgets):
             _add_budget(tree, costs, budget, number)
         self._add_leaf_weights(tree, problem, lazily)
 
-    def _add_leaf_weights(self, tree: TreeModel, problem: Problem, lazily: bool) -> None:
+    def _add_leaf_weights(self, tree: TreeProgram, problem: Problem, lazily: bool) -> None:
         weights: list[tuple[NDArray[np.float64], float]] = []
         if self.min_leaf is not None:
             totals = problem.counts.sum(axis=1).astype(np.float64)
-            least = self.min_leaf - max(0.5, _TOLERANCE * totals.sum())
+            least = self.min_leaf - slack(totals.sum())
             weights.append((totals, least))
         if self.needs_lean_trees:
             tree.forbid_redundant_splits()
             weights.append((np.ones(problem.n_rows), 0.5))
         for totals, least in weights:
-            scale = max(1.0, totals.sum() / _LARGEST_ROW)
+            scale = max(1.0, totals.sum() / LARGEST_ROW)
             if least <= 0:
                 continue
             if lazily:
-                tree.model.separators.append(LeafWeightCuts(tree, totals / scale, least / scale))
+                tree.separators.append(LeafWeightCuts(tree, totals / scale, least / scale))
             else:
                 tree.weigh_leaves(totals / scale, least / scale)
 
@@ -270,142 +267,22 @@ def _choose_columns(
     return np.array(sorted(chosen), dtype=np.intp)
 
 
-def _add_requirement(tree: TreeModel, requirement: Requirement, number: int) -> None:
+def _add_requirement(tree: TreeProgram, requirement: Requirement, number: int) -> None:
     if requirement.least <= 0:
         return
-    scale = max(1.0, requirement.most / _LARGEST_ROW)
+    scale = max(1.0, requirement.most / LARGEST_ROW)
     amount = tree.instances.share(requirement.gains) / scale
     terms: list[Term] = [(0, tree.g[amount > 0], amount[amount > 0])]
     least = requirement.relaxed_least / scale
-    tree.model.add_rows(f"requirement_{number}", 1, terms, lower=least)
+    tree.add_rows(f"requirement_{number}", 1, terms, lower=least)
 
 
-def _add_budget(tree: TreeModel, costs: list[Fraction], budget: Fraction, number: int) -> None:
+def _add_budget(tree: TreeProgram, costs: list[Fraction], budget: Fraction, number: int) -> None:
     """``Σ_f cost[f] · u[f] <= budget``, in integers, with room for rounding."""
     unit = lcm(budget.denominator, *(cost.denominator for cost in costs))
     integers = [int(cost * unit) for cost in costs]
-    slack = max(0.5, _TOLERANCE * sum(integers))
-    scale = max(1.0, sum(integers) / _LARGEST_ROW)
+    scale = max(1.0, sum(integers) / LARGEST_ROW)
     amount = np.array([integer / scale for integer in integers])
     terms: list[Term] = [(0, tree.mark_used_features(), amount)]
-    upper = (float(budget * unit) + slack) / scale
-    tree.model.add_rows(f"feature_budget_{number}", 1, terms, upper=upper)
-
-
-class LeafWeightCuts(Separator):
-    """Cuts that keep leaves from being too light.
-
-    Row r reaches node n only if each ancestor m of n has a split that leads it
-    there. For any choice of one ancestor m(r) per row,
-
-    ``least · p[n] <= Σ_r weight[r] · Σ_f b[m(r), f]``
-
-    over the features f on which r goes from m(r) towards n. The choice with
-    the least right-hand side is the most violated one; its coefficients are
-    then lowered to `least`, which is enough for integral b.
-
-    Parameters
-    ----------
-    tree
-        The model.
-    weights
-        The weight of each row.
-    least
-        The least weight of a leaf.
-    min_violation
-        Cuts must be violated by more than this, relative to `least`.
-    """
-
-    name = "leaf_weight"
-    is_lazy = True
-
-    def __init__(
-        self,
-        tree: TreeModel,
-        weights: NDArray[np.float64],
-        least: float,
-        min_violation: float = 0.01,
-    ) -> None:
-        self.tree = tree
-        self.weights = weights
-        self.least = least
-        self.min_violation = min_violation
-        ones = tree.instances.X.astype(np.float64)
-        self._sides = (1 - ones, ones)
-
-    def separate(self, x: Point, *, is_integral: bool) -> Rows | None:
-        """Return the violated cuts, at most one for each node."""
-        b, p = x[self.tree.b], x[self.tree.p]
-        if is_integral:
-            b, p = np.rint(b), np.rint(p)
-        n_rows = len(self.weights)
-        reach = {1: np.ones(n_rows)}
-        where = {1: np.zeros(n_rows, dtype=np.intp)}  # the child of m(r) on the way to n
-        terms: list[Term] = []
-        n_cuts = 0
-        for n in self.tree.topology.nodes[1:]:
-            arc = np.minimum(self._sides[n % 2] @ b[n // 2 - 1], 1.0)
-            is_less = arc <= reach[n // 2]
-            reach[n] = np.where(is_less, arc, reach[n // 2])
-            where[n] = np.where(is_less, n, where[n // 2])
-            lacks = self.least * p[n - 1] - self.weights @ reach[n]
-            if lacks <= self.min_violation * self.least:
-                continue
-            terms.append((n_cuts, self.tree.p[n - 1], self.least))
-            for m in np.unique(where[n]).tolist():
-                amount = self._sides[m % 2].T @ np.where(where[n] == m, self.weights, 0.0)
-                used = np.flatnonzero(amount)
-                amount = np.minimum(amount[used], self.least)
-                terms.append((n_cuts, self.tree.b[m // 2 - 1, used], -amount))
-            n_cuts += 1
-        return Rows.of_terms(self.name, n_cuts, terms, upper=0.0) if n_cuts else None
-
-
-class ForbiddenTrees(Separator):
-    """Cuts off single trees that meet the rows within the solver's tolerance, but not exactly.
-
-    ``Σ b[n, f] + Σ c[n, k] <= number of terms - 1`` over the splits and
-    leaves of the tree.
-
-    Parameters
-    ----------
-    tree
-        The model.
-    is_allowed
-        Says, exactly, whether a tree is allowed, given its features and labels
-        under heap numbers.
-    """
-
-    name = "forbidden_tree"
-    is_lazy = True
-
-    def __init__(
-        self,
-        tree: TreeModel,
-        is_allowed: Callable[[Mapping[int, int], Mapping[int, int]], bool],
-    ) -> None:
-        self.tree = tree
-        self.is_allowed = is_allowed
-
-    def separate(self, x: Point, *, is_integral: bool) -> Rows | None:
-        """Return the cut against the tree of an integral point, if it is not allowed."""
-        if not is_integral:
-            return None
-        features, labels = self.tree.decode(x)
-        if not _is_tree(features, labels) or self.is_allowed(features, labels):
-            return None
-        columns = [self.tree.b[n - 1, f] for n, f in features.items()]
-        columns += [self.tree.c[n - 1, k] for n, k in labels.items()]
-        terms: list[Term] = [(0, np.array(columns), 1.0)]
-        return Rows.of_terms(self.name, 1, terms, upper=len(columns) - 1.0)
-
-    def allows(self, x: Point) -> bool:
-        """Say whether a point is an allowed tree."""
-        features, labels = self.tree.decode(x)
-        return _is_tree(features, labels) and self.is_allowed(features, labels)
-
-
-def _is_tree(features: Mapping[int, int], labels: Mapping[int, int]) -> bool:
-    """Say whether the nodes are those of one tree."""
-    children = {2 * n + side for n in features for side in (0, 1)}
-    return children | {1} == features.keys() | labels.keys() and features.keys().isdisjoint(labels)
+    upper = (float(budget * unit) + slack(sum(integers))) / scale
+    tree.add_rows(f"feature_budget_{number}", 1, terms, upper=upper)

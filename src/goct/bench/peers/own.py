@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
@@ -47,7 +47,7 @@ class Search(Solver):
 
     def options(self, options: Mapping[str, Any]) -> dict[str, Any]:
         """Return the options for the engine."""
-        return _known(options, solve_search)
+        return _known(options, inspect.signature(solve_search).parameters)
 
 
 class Mip(Search):
@@ -69,18 +69,16 @@ class Mip(Search):
 
     def options(self, options: Mapping[str, Any]) -> dict[str, Any]:
         """Return the options for the engine."""
-        from goct.mip import solve_mip  # loads the solver, which takes a moment
-        from goct.mip.engine import BACKENDS
+        from goct.mip.options import BACKENDS, KEYWORDS  # loads the solver, which takes a moment
 
         backend = options.get("backend", "scip")
         if backend in BACKENDS and not BACKENDS[backend].is_available:
             raise Unsupported(f"the backend {backend} is not installed")
-        return _known(options, solve_mip)
+        return _known(options, KEYWORDS)
 
 
-def _known(options: Mapping[str, Any], engine: Any) -> dict[str, Any]:
+def _known(options: Mapping[str, Any], known: Collection[str]) -> dict[str, Any]:
     """Return the options, if the engine has all of them."""
-    known = inspect.signature(engine).parameters
     for name in options:
         if name not in known:
             raise Unsupported(f"the engine has no option {name!r}")

@@ -1,1 +1,1 @@
-"""One thin module per solver; each runs a :class:`goct.mip.model.MipModel`."""
+"""One thin module per solver; each runs a :class:`goct.mip.program.MipProgram`."""

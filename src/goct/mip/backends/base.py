@@ -12,7 +12,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from goct.mip.model import MipModel
+from goct.mip.numerics import FEASIBILITY_TOLERANCE, IMPROVEMENT
+from goct.mip.program import MipProgram
 from goct.solution import Limit, Limits
 
 
@@ -47,8 +48,8 @@ class Settings:
     max_rounds
         How often cuts are separated at each node but the root.
     heuristic_every
-        The model's heuristic sees the relaxations of the first nodes, this many
-        of them, and of every so-manieth node after those.
+        The model's heuristic sees the relaxations of the first k nodes, and of
+        every k-th node after those.
     log
         Whether it prints its log.
     """
@@ -130,7 +131,7 @@ class Backend(ABC):
     @abstractmethod
     def run(
         self,
-        model: MipModel,
+        model: MipProgram,
         settings: Settings,
         *,
         start: NDArray[np.float64] | None = None,
@@ -174,7 +175,7 @@ class Proposer:
         How many of its solutions the solver accepted and did not accept.
     """
 
-    def __init__(self, model: MipModel, every: int) -> None:
+    def __init__(self, model: MipProgram, every: int) -> None:
         self.model = model
         self.every = every
         self.calls = 0
@@ -220,12 +221,7 @@ class Proposer:
         }
 
 
-FEASIBILITY_TOLERANCE = 1e-6
-IMPROVEMENT = 1e-9
-"""Solutions must be better than the best one by this much, relative to it."""
-
-
-def check_start(model: MipModel, start: NDArray[np.float64]) -> None:
+def check_start(model: MipProgram, start: NDArray[np.float64]) -> None:
     """Raise a `BackendError` if a start solution is not feasible."""
     if (violation := model.violation(start)) > FEASIBILITY_TOLERANCE:
         raise BackendError(f"the start solution violates the model by {violation:g}")
@@ -234,7 +230,7 @@ def check_start(model: MipModel, start: NDArray[np.float64]) -> None:
             raise BackendError(f"the start solution violates a {separator.name} cut")
 
 
-def is_feasible(model: MipModel, x: NDArray[np.float64]) -> bool:
+def is_feasible(model: MipProgram, x: NDArray[np.float64]) -> bool:
     """Say whether a point is a solution of the model, rows that are found on demand included."""
     try:
         check_start(model, x)

@@ -19,7 +19,8 @@ from goct.mip.backends.base import (
     Settings,
     check_start,
 )
-from goct.mip.model import MipModel, Rows
+from goct.mip.numerics import FEASIBILITY_TOLERANCE
+from goct.mip.program import MipProgram, Rows
 from goct.solution import Limit
 
 _SECONDS_BETWEEN_LOOKS = 0.1
@@ -40,7 +41,7 @@ class Gurobi(Backend):
 
     def run(
         self,
-        model: MipModel,
+        model: MipProgram,
         settings: Settings,
         *,
         start: NDArray[np.float64] | None = None,
@@ -69,7 +70,7 @@ class Gurobi(Backend):
 def _run(
     gp: Any,
     gurobi: Any,
-    model: MipModel,
+    model: MipProgram,
     settings: Settings,
     start: NDArray[np.float64] | None,
     callback: MipCallback | None,
@@ -175,7 +176,7 @@ class _Watcher:
     def __init__(
         self,
         gp: Any,
-        model: MipModel,
+        model: MipProgram,
         variables: list[Any],
         settings: Settings,
         start: NDArray[np.float64] | None,
@@ -227,7 +228,9 @@ class _Watcher:
             self._best, self._best_value = x, value
         if self.start_accepted is False and is_fine:
             # Gurobi looks at the start first; nothing else can be as good without it.
-            self.start_accepted = value >= self._start_value - 1e-6 * max(1.0, abs(value))
+            self.start_accepted = value >= self._start_value - FEASIBILITY_TOLERANCE * max(
+                1.0, abs(value)
+            )
 
     def _at_node(self, gurobi: Any) -> None:
         node = gurobi.cbGet(self.gp.GRB.Callback.MIPNODE_NODCNT)

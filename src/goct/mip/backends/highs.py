@@ -18,7 +18,7 @@ from goct.mip.backends.base import (
     Settings,
     check_start,
 )
-from goct.mip.model import MipModel
+from goct.mip.program import MipProgram
 from goct.solution import Limit
 
 _SECONDS_BETWEEN_LOOKS = 0.1
@@ -34,7 +34,7 @@ class Highs(Backend):
 
     def run(
         self,
-        model: MipModel,
+        model: MipProgram,
         settings: Settings,
         *,
         start: NDArray[np.float64] | None = None,
@@ -88,7 +88,7 @@ class Highs(Backend):
         return _result(highs, highspy, limit, build_time, time.perf_counter() - started)
 
 
-def _lp(model: MipModel, highspy: Any) -> Any:
+def _lp(model: MipProgram, highspy: Any) -> Any:
     lp = highspy.HighsLp()
     lp.num_col_, lp.num_row_ = model.n_variables, model.n_rows
     lp.sense_ = highspy.ObjSense.kMaximize

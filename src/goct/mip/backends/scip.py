@@ -27,7 +27,8 @@ from goct.mip.backends.base import (
     Settings,
     check_start,
 )
-from goct.mip.model import MipModel, Rows, Separator
+from goct.mip.numerics import FIXED_TOLERANCE
+from goct.mip.program import MipProgram, Rows, Separator
 from goct.solution import Limit
 
 _LIMITS = {
@@ -78,7 +79,7 @@ class Scip(Backend):
 
     def run(
         self,
-        model: MipModel,
+        model: MipProgram,
         settings: Settings,
         *,
         start: NDArray[np.float64] | None = None,
@@ -196,7 +197,7 @@ class _Run(threading.Thread):
                 self.done.wait(_GRACE)
 
 
-def _copy(model: MipModel, scip: pyscipopt.Model, deadline: float) -> list[Any] | None:
+def _copy(model: MipProgram, scip: pyscipopt.Model, deadline: float) -> list[Any] | None:
     """Give the model to SCIP; returns the variables, or None if the time ran out."""
     names = [f"{name}_{i}" for name, family in model.families.items() for i in range(len(family))]
     kinds = np.where(model.is_integer, "I", "C").tolist()
@@ -502,21 +503,24 @@ class _TreeFinder(pyscipopt.Heur):
         if not points:
             return {"result": SCIP_RESULT.DIDNOTRUN}
         x = self.proposer.propose(points, self.watcher.seen.x)
-        if x is None or not self._is_open(x):
+        x = None if x is None else self._fitted(x)
+        if x is None:
             return {"result": SCIP_RESULT.DIDNOTFIND}
         solution = self.model.createSol(self)
         _set_values(self.model, solution, self.variables, x)
-        # SCIP's own variables for products have no value yet; `_is_open` has checked the others.
+        # SCIP's own variables for products have no value yet; `_fitted` has checked the others.
         accepted = bool(
             self.model.trySol(solution, printreason=False, completely=False, checkbounds=False)
         )
         self.proposer.count(accepted=accepted)
         return {"result": SCIP_RESULT.FOUNDSOL if accepted else SCIP_RESULT.DIDNOTFIND}
 
-    def _is_open(self, x: NDArray[np.float64]) -> bool:
-        """Say whether a solution agrees with what SCIP has fixed; values of the rest can be set."""
+    def _fitted(self, x: NDArray[np.float64]) -> NDArray[np.float64] | None:
+        """Return a solution within the bounds that SCIP has fixed; None if it does not agree."""
         if self._transformed is None:
             self._transformed = [self.model.getTransformedVar(v) for v in self.variables]
         lower = np.array([variable.getLbGlobal() for variable in self._transformed])
         upper = np.array([variable.getUbGlobal() for variable in self._transformed])
-        return bool(((lower - 1e-9 <= x) & (x <= upper + 1e-9)).all())
+        if ((lower - FIXED_TOLERANCE <= x) & (x <= upper + FIXED_TOLERANCE)).all():
+            return np.clip(x, lower, upper)  # a fixed variable can be set to no other value
+        return None

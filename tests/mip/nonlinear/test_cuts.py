@@ -9,13 +9,8 @@ import pytest
 
 from goct import Problem
 from goct.metrics import Confusion, get_metric
-from goct.mip.backends.scip import Scip
-from goct.mip.envelope import BoxPlanes, Envelope
-from goct.mip.formulations import FORMULATIONS, Separation
-from goct.mip.nonlinear import NonlinearQuestion
-from goct.mip.side import SideConstraints
-from tests.mip.test_cuts import random_tree_point
-from tests.mip.test_nonlinear import SINGLE, SUMS, arrays
+from goct.mip.nonlinear.cuts import BoxPlanes, Envelope
+from tests.support.mip import SINGLE, SUMS, model_of, noisy_arrays, random_tree_point
 
 MONOTONE = [metric for metric in [*SINGLE, *SUMS] if metric.is_monotone]
 
@@ -51,34 +46,17 @@ def test_planes_are_above_the_metric(name, box, blocks) -> None:
 @pytest.mark.parametrize("penalty", [Fraction(0), Fraction(1, 50)], ids=str)
 @pytest.mark.parametrize("metric", MONOTONE, ids=lambda m: m.name)
 def test_no_tree_is_cut_off(metric, penalty, seed) -> None:
-    X, y = arrays(seed)
+    X, y = noisy_arrays(seed)
     problem = Problem.from_arrays(X, y)
-    side = SideConstraints.read((), problem)
-    question = NonlinearQuestion(problem, metric, penalty, None, side, 3)
-    formulation = FORMULATIONS["benders-pair-cut"]
-    tree = formulation.build(
-        question.instances(is_merged=True),
-        2,
-        split_cost=question.split_cost,
-        max_splits=None,
-        integer_flow=False,
-        cuts=formulation.cuts,
-        separation=Separation(),
-    )
-    question.attach(tree, Scip(), is_compact=False)
-    planes = [rows for rows in tree.model.rows if "_plane_" in rows.name]
+    model = model_of(problem, metric, 2, penalty=penalty)
+    tree = model.program
+    planes = [rows for rows in tree.rows if "_plane_" in rows.name]
     assert planes
-    boxes = [one for one in tree.model.separators if isinstance(one, BoxPlanes)]
+    boxes = [one for one in tree.separators if isinstance(one, BoxPlanes)]
     rng = np.random.default_rng(seed)
     trees = [random_tree_point(tree, rng) for _ in range(60)]
-    counted = question._counted
-    trees = [  # those that predict both classes, the others being no solutions
-        x
-        for x in trees
-        if 0
-        < counted[0].expression.value(x) - counted[1].expression.value(x) + question.n_neg
-        < problem.n_samples
-    ]
+    # Those that predict both classes, the others being no solutions.
+    trees = [x for x in trees if len(set(model.tree(x).predict_rows(problem).tolist())) == 2]
     assert trees
     for rows in planes:
         assert all(rows.violation(x).max() <= 1e-9 for x in trees)
@@ -89,7 +67,7 @@ def test_no_tree_is_cut_off(metric, penalty, seed) -> None:
             for number in separator.numbers:  # some leading bits are known
                 known = int(rng.integers(len(number.bits) + 1))
                 x[number.bits[::-1][:known]] = np.round(x[number.bits[::-1][:known]])
-            x[separator.column.terms[0][0]] = 1.0
+            x[separator.column.column] = 1.0
             rows = separator.separate(x, is_integral=False)
             if rows is not None:
                 assert rows.violation(x).max() > 0

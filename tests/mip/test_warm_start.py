@@ -18,7 +18,6 @@ from goct.metrics import (
     Accuracy,
     BoundedDOR,
     ClassCost,
-    Confusion,
     FowlkesMallows,
     GMean,
     Jaccard,
@@ -26,17 +25,17 @@ from goct.metrics import (
     Recall,
     Specificity,
 )
-from goct.mip import FORMULATIONS
+from goct.mip import BACKENDS, FORMULATIONS
 from goct.mip.backends.base import BackendError, MipResult
-from goct.mip.engine import BACKENDS
-from goct.mip.injection import _share_of_stage, gains_of, pruned_to_pay
+from goct.mip.warm_start import _share_of_stage, gains_of, pruned_to_pay
 from goct.plane.oracle import TooFineError
 from goct.tree import Leaf, Split
-from tests.mip.test_formulations import skip_if_missing
-from tests.reference import achievable, best
+from tests.support.mip import optimum, rule_arrays, skip_if_missing
 from tests.support.processes import interrupt
 
 KINDS = ["search", "paper", "cart", "none"]
+
+
 METRICS = [
     Accuracy(),
     F1(),
@@ -48,29 +47,9 @@ METRICS = [
     0.5 * F1() + 0.5 * Accuracy(),
     0.4 * MCC() + 0.3 * F1() + 0.3 * Specificity(),
 ]
+
+
 OWN = {"engine": "mip", "search_bound": False}  # the model has to prove it
-
-
-def arrays(seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """A small problem with something to learn; every other one is imbalanced."""
-    rng = np.random.default_rng(seed)
-    n = int(rng.integers(14, 30))
-    X = rng.integers(0, 2, (n, 4))
-    y = (X[:, 0] & X[:, 1]) | (rng.random(n) < (0.1 if seed % 2 else 0.3))
-    y[:2] = [0, 1]
-    return X, y.astype(int)
-
-
-def optimum(X, y, metric, depth, penalty=Fraction(0), max_splits=None, weights=None, **options):
-    w = np.ones(len(y), dtype=int) if weights is None else weights
-    P, N = int(w[y == 1].sum()), int(w[y == 0].sum())
-    return best(
-        achievable(X, y == 1, depth, w),
-        lambda tp, tn: metric.value(Confusion(tp, N - tn, P - tp, tn)),
-        split_penalty=penalty,
-        max_splits=max_splits,
-        **options,
-    )
 
 
 def check_injected(solution, kind: str, *, starts: bool = True) -> None:
@@ -92,7 +71,7 @@ def check_injected(solution, kind: str, *, starts: bool = True) -> None:
 @pytest.mark.parametrize("metric", METRICS, ids=lambda m: m.name)
 def test_results_are_those_of_brute_force(metric, kind) -> None:
     for seed, penalty in ((0, Fraction(0)), (3, Fraction(1, 50))):
-        X, y = arrays(seed)
+        X, y = rule_arrays(seed)
         solution = solve(
             Problem.from_arrays(X, y), metric, 2, split_penalty=penalty, injection=kind, **OWN
         )
@@ -105,7 +84,7 @@ def test_results_are_those_of_brute_force(metric, kind) -> None:
 @pytest.mark.parametrize("formulation", list(FORMULATIONS))
 @pytest.mark.parametrize("metric", [Accuracy(), F1(), MCC(), METRICS[-1]], ids=lambda m: m.name)
 def test_every_formulation_accepts_the_tree(metric, formulation) -> None:
-    X, y = arrays(5)
+    X, y = rule_arrays(5)
     options = {"formulation": formulation, "node_limit": 20, "method": "direct", **OWN}
     for kind in ("search", "paper"):
         solution = solve(
@@ -120,7 +99,7 @@ def test_every_formulation_accepts_the_tree(metric, formulation) -> None:
 @pytest.mark.parametrize("metric", METRICS[1:8], ids=lambda m: m.name)
 def test_every_linearization_accepts_the_tree(metric, linearization) -> None:
     for seed, penalty in ((7, 0), (8, 0.01)):
-        X, y = arrays(seed)
+        X, y = rule_arrays(seed)
         problem = Problem.from_arrays(X, y)
         options = {"split_penalty": penalty, "linearization": linearization, "node_limit": 5}
         solution = solve(problem, metric, 2, injection="search", **options, **OWN)
@@ -137,7 +116,7 @@ def test_every_linearization_accepts_the_tree(metric, linearization) -> None:
 @pytest.mark.parametrize("metric", [Accuracy(), F1(), MCC()], ids=lambda m: m.name)
 def test_other_backends_start_from_the_tree(backend, formulation, metric) -> None:
     skip_if_missing(backend)
-    X, y = arrays(9)
+    X, y = rule_arrays(9)
     for kind in KINDS:
         solution = solve(
             Problem.from_arrays(X, y), metric, 2, injection=kind, backend=backend,
@@ -151,7 +130,7 @@ def test_other_backends_start_from_the_tree(backend, formulation, metric) -> Non
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("metric", [F1(), MCC()], ids=lambda m: m.name)
 def test_parametric(metric, kind) -> None:
-    X, y = arrays(11)
+    X, y = rule_arrays(11)
     for penalty in (Fraction(0), Fraction(1, 50)):
         solution = solve(
             Problem.from_arrays(X, y), metric, 2, split_penalty=penalty, method="parametric",
@@ -163,7 +142,7 @@ def test_parametric(metric, kind) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_weights_and_limits_on_splits(kind) -> None:
-    X, y = arrays(12)
+    X, y = rule_arrays(12)
     weights = np.random.default_rng(0).integers(1, 5, len(y))
     problem = Problem.from_arrays(X, y, sample_weight=weights)
     for metric in (Accuracy(), F1()):
@@ -177,7 +156,7 @@ def test_weights_and_limits_on_splits(kind) -> None:
 
 @pytest.mark.parametrize("kind", ["auto", "paper", "cart", "none"])
 def test_constraints_that_only_models_can_express(kind) -> None:
-    X, y = arrays(13)
+    X, y = rule_arrays(13)
     problem = Problem.from_arrays(X, y)
     P, N = int(y.sum()), int((1 - y).sum())
     conditions = [Recall() >= 0.5, PredictedPositives() <= 9]
@@ -239,7 +218,7 @@ def test_no_tree_with_a_negative_root_hides_a_better_one() -> None:
 
 
 def test_a_proof_of_the_search_engine_ends_the_run() -> None:
-    X, y = arrays(14)
+    X, y = rule_arrays(14)
     problem = Problem.from_arrays(X, y)
     solution = solve(problem, "f1", 2, engine="mip")
     assert solution.status is Status.OPTIMAL
@@ -254,7 +233,7 @@ def test_a_proof_of_the_search_engine_ends_the_run() -> None:
 
 
 def test_a_proof_that_there_is_no_tree() -> None:
-    X, y = arrays(14)
+    X, y = rule_arrays(14)
     conditions = [Recall() >= 1, Specificity() >= 1]
     for options, proof in (({}, "search"), ({"search_bound": False}, "mip")):
         solution = solve(
@@ -267,9 +246,9 @@ def test_a_proof_that_there_is_no_tree() -> None:
 
 def test_a_bound_of_the_search_engine_ends_the_model_that_reaches_it(monkeypatch) -> None:
     """The search engine stops with a bound, but without the tree that attains it."""
-    import goct.mip.injection as module
+    import goct.mip.warm_start as module
 
-    X, y = arrays(15)
+    X, y = rule_arrays(15)
     problem = Problem.from_arrays(X, y)
     exact = solve(problem, "accuracy", 2)
     real = module.solve_search
@@ -289,10 +268,10 @@ def test_a_bound_of_the_search_engine_ends_the_model_that_reaches_it(monkeypatch
 
 def test_a_false_bound_is_an_error(monkeypatch) -> None:
     """If the engines contradict each other, nothing is claimed."""
-    import goct.mip.injection as module
+    import goct.mip.warm_start as module
     from goct.exact import Exact
 
-    X, y = arrays(15)
+    X, y = rule_arrays(15)
     problem = Problem.from_arrays(X, y)
     constant = solve(problem, "accuracy", 0)
 
@@ -306,7 +285,7 @@ def test_a_false_bound_is_an_error(monkeypatch) -> None:
 
 
 def test_what_the_search_engine_cannot_do() -> None:
-    X, y = arrays(16)
+    X, y = rule_arrays(16)
     problem = Problem.from_arrays(X, y)
     with pytest.raises(ValueError, match="injection='search' is not possible: the search engine"):
         solve(
@@ -316,13 +295,13 @@ def test_what_the_search_engine_cannot_do() -> None:
 
 
 def test_numbers_too_fine_for_the_search_engine_fall_back_to_cart(monkeypatch) -> None:
-    import goct.mip.injection as module
+    import goct.mip.warm_start as module
 
     def too_fine(*_, **__):
         raise TooFineError
 
     monkeypatch.setattr(module, "solve_search", too_fine)
-    X, y = arrays(16)
+    X, y = rule_arrays(16)
     problem = Problem.from_arrays(X, y)
     solution = solve(problem, "accuracy", 2, engine="mip")
     assert solution.stats["injection"] == "cart"
@@ -331,28 +310,10 @@ def test_numbers_too_fine_for_the_search_engine_fall_back_to_cart(monkeypatch) -
         solve(problem, "accuracy", 2, engine="mip", injection="search")
 
 
-@pytest.mark.parametrize(
-    ("options", "error", "message"),
-    [
-        ({"injection": "magic"}, ValueError, "unknown injection 'magic'"),
-        ({"node_heuristic": "magic"}, ValueError, "unknown node_heuristic 'magic'"),
-        ({"injection_share": 0}, ValueError, "injection_share must be above 0"),
-        ({"heuristic_share": 2}, ValueError, "heuristic_share must be above 0 and at most 1"),
-        ({"feature_step": 0}, ValueError, "feature_step must be at least 1"),
-        ({"heuristic_features": 0}, ValueError, "heuristic_features must be at least 1"),
-        ({"heuristic_every": 0}, ValueError, "heuristic_every must be at least 1"),
-    ],
-)
-def test_wrong_options(options, error, message) -> None:
-    X, y = arrays(0)
-    with pytest.raises(error, match=message):
-        solve(Problem.from_arrays(X, y), "accuracy", 1, engine="mip", **options)
-
-
 def test_metrics_that_no_model_states_are_refused_although_the_search_engine_knows_them() -> None:
     from goct.metrics import CustomMetric, Shape
 
-    X, y = arrays(0)
+    X, y = rule_arrays(0)
     metric = CustomMetric(lambda tp, _fp, _fn, tn: tp + tn, shape=Shape.MONOTONE)
     with pytest.raises(ValueError, match="cannot maximise"):
         solve(Problem.from_arrays(X, y), metric, 1, engine="mip")
@@ -435,20 +396,20 @@ def test_ctrl_c_ends_all_stages(kind) -> None:
 
 
 def test_ctrl_c_while_cart_grows(monkeypatch) -> None:
-    import goct.mip.injection as module
+    import goct.mip.warm_start as module
 
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(module, "cart_tree", interrupted)
-    X, y = arrays(0)
+    X, y = rule_arrays(0)
     solution = solve(Problem.from_arrays(X, y), "accuracy", 2, engine="mip", injection="cart")
     assert solution.limit is Limit.INTERRUPTED
     assert solution.tree.splits == 0
 
 
 def test_the_same_seed_gives_the_same_tree() -> None:
-    X, y = arrays(17)
+    X, y = rule_arrays(17)
     problem = Problem.from_arrays(X, y)
     for kind in KINDS:
         trees = {
@@ -485,7 +446,7 @@ def test_gains_are_what_the_metric_pays() -> None:
 
 
 def test_a_solver_that_stops_at_once_returns_the_injected_tree(monkeypatch) -> None:
-    X, y = arrays(5)
+    X, y = rule_arrays(5)
     stopped = MipResult(None, np.inf, Limit.TIME)
     monkeypatch.setattr(BACKENDS["scip"], "run", lambda *_, **__: stopped, raising=False)
     for kind in ("search", "cart", "paper"):
@@ -510,7 +471,7 @@ def test_stages_share_the_time_and_deeper_trees_get_more(last) -> None:
 
 
 def test_a_stage_without_progress_is_left_and_that_is_no_interrupt(monkeypatch) -> None:
-    import goct.mip.injection as module
+    import goct.mip.warm_start as module
 
     class Impatient(module._Patience):
         def __init__(self, _seconds, tell) -> None:

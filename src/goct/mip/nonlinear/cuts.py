@@ -1,4 +1,4 @@
-"""Planes above a metric: what it is worth at most, linear in two counts.
+"""Cuts for quotients: planes above them, exact values where bits are known, tangents of roots.
 
 The rows ``q · D <= N`` say little about q while bits are fractional. The concave
 envelope of the metric over all pairs of counts bounds it there, too, and the
@@ -10,23 +10,52 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
+from math import sqrt
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial import ConvexHull, QhullError
 
-from goct.mip.model import Point, Rows, Separator
-from goct.mip.products import Integer, Linear
+from goct.metrics import Quotient
+from goct.metrics.polynomial import Polynomial
+from goct.mip.nonlinear.linearize import Basis, Integer, Linear, Values
+from goct.mip.numerics import CUT_SCALE, ENVELOPE_MARGIN, SMALL_ROOT, VALUE_TOLERANCE
+from goct.mip.program import Point, Rows, Separator
 
-Values: TypeAlias = NDArray[np.float64]
 Span: TypeAlias = tuple[int, int]
 Highest: TypeAlias = Callable[[Values, Values, Values, Values], Values]
 """Maps the least and largest x, and the least and largest y, of some blocks to the largest values
 in them, or more; ``-inf`` where there is no value."""
 
-_ROUNDING = 1e-9
 _MOST_BOXES = 500
+
+
+@dataclass(frozen=True)
+class Stated:
+    """A quotient in a program.
+
+    Attributes
+    ----------
+    quotient, basis
+        The quotient, written in the basis.
+    q
+        The quotient divided by `size`.
+    size
+        The largest absolute value of the quotient.
+    t
+        The root; None if there is none.
+    """
+
+    quotient: Quotient
+    basis: Basis
+    q: Linear
+    size: Fraction
+    t: Linear | None = None
+
+    @property
+    def earning(self) -> Linear:
+        """What the objective counts: the root, or the quotient itself."""
+        return self.q if self.t is None else self.t
 
 
 @dataclass(frozen=True)
@@ -102,7 +131,7 @@ class Envelope:
             y = self._y0 if b >= 0 else self._y1
             constant = float((self._most - a * x - b * y).max())
             size = abs(constant) + float(np.abs(self._most).max())
-            self._raised[k] = Plane(constant + _ROUNDING * (1 + size), a, b)
+            self._raised[k] = Plane(constant + ENVELOPE_MARGIN * (1 + size), a, b)
         return self._raised[k]
 
 
@@ -210,3 +239,114 @@ def _ends(low: int, high: int, number: int) -> tuple[Values, Values]:
     """Return the first and the last integer of some blocks of the integers in a range."""
     ends = _spread(low, high + 1, number + 1)
     return ends[:-1], ends[1:] - 1
+
+
+class ExactValues(Separator):
+    """Cuts that make quotients exact at points whose bits are known.
+
+    Rows are violated within tolerances, which can mean a lot where D is small,
+    and where D is 0 they say nothing. At a point whose bits stand for a value
+    D0 of the denominator,
+
+    ``q <= N / D0 + M · (number of bits that differ)``
+
+    where N is linear, the rest of it being known too; for D0 = 0 the quotient
+    is 0. Negative roots are bounded by their values in the same way.
+
+    Parameters
+    ----------
+    stated
+        The quotients.
+    """
+
+    name = "exact_value"
+    is_lazy = True
+
+    def __init__(self, stated: list[Stated]) -> None:
+        self.stated = stated
+
+    def separate(self, x: Point, *, is_integral: bool) -> Rows | None:
+        """Return a cut for every quotient that claims too much at an integral point."""
+        if not is_integral:
+            return None
+        rows = [row for stated in self.stated for row in self._cuts(stated, x)]
+        return _scaled(
+            self.name, [row for row in rows if row[0].value(x) > row[1] + VALUE_TOLERANCE]
+        )
+
+    def _cuts(self, stated: Stated, x: Point) -> list[tuple[Linear, float]]:
+        """Return the rows that hold where the bits are as they are at a point, and their bounds."""
+        quotient, numbers = stated.quotient, stated.basis.numbers
+        here = [Polynomial({(1, 0): 1}), Polynomial({(0, 1): 1})]
+        distance = Linear()
+        for v, number in enumerate(numbers):
+            if number.has_bits:
+                known = number.read(x)
+                here[v] = Polynomial.of(known)
+                distance = distance + number.differs(known)
+        bottom = quotient.denominator.substitute(*here).coefficient(0, 0)
+        top = quotient.numerator.substitute(*here)
+        highest = quotient.upper / stated.size
+        cuts = []
+        if bottom > 0:
+            ratio = top * (1 / (bottom * stated.size))
+            least = ratio.range(numbers[0].range, numbers[1].range)[0]
+            right = Linear(ratio.coefficient(0, 0))
+            for number, powers in zip(numbers, ((1, 0), (0, 1)), strict=True):
+                right = right + number.expression * ratio.coefficient(*powers)
+            slack = max(highest - least, Fraction(0))
+            cuts.append((stated.q + right * -1 + distance * -slack, 0.0))
+        elif top == Polynomial({}):
+            cuts.append((stated.q + distance * -max(highest, Fraction(0)), 0.0))
+        if stated.t is not None and quotient.sign is not None:
+            sign = quotient.sign.substitute(*here)
+            if sign.degree == 0 and sign.coefficient(0, 0) < 0 and bottom > 0:
+                root = -sqrt(float(top.coefficient(0, 0) / bottom))
+                cuts.append((stated.t + distance * -2, root))
+        return cuts
+
+
+class Tangents(Separator):
+    """The rows ``t <= (q + r) / (2 √r)``, the tangents of the root at r, where they are needed.
+
+    The root is concave, so its tangents bound it from above everywhere, and
+    bounds that rest on some of them only are valid. Next to 0, where it is
+    steep, it is taken for its value at 1e-8.
+
+    Parameters
+    ----------
+    stated
+        The quotients.
+    min_violation
+        The least violation at fractional points.
+    """
+
+    name = "tangent"
+    is_lazy = True
+
+    def __init__(self, stated: list[Stated], min_violation: float = 1e-4) -> None:
+        self.roots = [(one.t, one.q) for one in stated if one.t is not None]
+        self.min_violation = min_violation
+
+    def separate(self, x: Point, *, is_integral: bool) -> Rows | None:
+        """Return the tangents that a point violates."""
+        least = VALUE_TOLERANCE if is_integral else self.min_violation
+        rows = []
+        for t, q in self.roots:
+            at = max(q.value(x), SMALL_ROOT**2)
+            if t.value(x) > sqrt(at) + least:
+                rows.append(tangent(t, q, at))
+        return _scaled(self.name, rows)
+
+
+def tangent(t: Linear, q: Linear, at: float) -> tuple[Linear, float]:
+    """Return the tangent of the root at a point, as a row and its upper bound."""
+    slope = 0.5 / sqrt(at)
+    return t + q * -Fraction(slope), slope * at
+
+
+def _scaled(name: str, rows: list[tuple[Linear, float]]) -> Rows | None:
+    """Return rows, given with their upper bounds, so large that tolerances mean little."""
+    terms = [term for k, (row, _) in enumerate(rows) for term in row.entries(k, CUT_SCALE)]
+    upper = [(most - float(row.constant)) * CUT_SCALE for row, most in rows]
+    return Rows.of_terms(name, len(rows), terms, upper=upper) if rows else None

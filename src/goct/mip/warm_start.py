@@ -1,4 +1,4 @@
-"""Feasible-solution injection: trees that a solver starts from.
+"""Warm starts, which the paper calls injection: feasible trees that a solver starts from.
 
 Three ways lead to such a tree. CART grows it greedily. The paper's Algorithm 1
 solves models of growing depth d = 2, …, D, first over the features that CART
@@ -10,76 +10,97 @@ question, finds the best tree in a short time, and often proves that it is.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from goct._validation import check_choice, check_count, check_flag, check_positive
 from goct.cart import cart_tree, rank_features
 from goct.exact import Exact
 from goct.metrics import IntegerObjective, LinearMetric, Metric
+from goct.mip.objective import Answer
 from goct.mip.side import SideConstraints
+from goct.mip.tree_program import heap_of
 from goct.plane.oracle import TooFineError
 from goct.problem import Problem
 from goct.search.engine import solve_search, unsupported
 from goct.solution import Callback, Limit, Limits, Progress
 from goct.task import Task
-from goct.tree import Leaf, Split, Tree
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from goct.tree import Tree
 
 INJECTIONS = ("auto", "search", "paper", "cart", "none")
 """Where the tree comes from that a solver starts from."""
 
 SHARES = {"search": 0.1, "paper": 0.4}
-"""The share of the time limit that an injection may take by default."""
+"""The share of the time limit that a warm start may take by default."""
 
 LONGEST = {"search": 10.0, "paper": 60.0}
-"""The seconds that an injection may take if there is no time limit."""
+"""The seconds that a warm start may take if there is no time limit."""
 
 
 @dataclass(frozen=True)
-class Answer:
-    """What a model said: the best tree, the bound, why the solver stopped, and counts."""
+class WarmStartOptions:
+    """Where the tree comes from that the solver starts from.
 
-    best: Tree | None
-    bound: Exact
-    limit: Limit
-    stats: dict[str, Any] = field(default_factory=dict)
+    Attributes
+    ----------
+    injection
+        "search", the search engine; "paper", models of growing depth over
+        growing sets of features (Algorithm 1); "cart", CART; "none", the best
+        constant tree. "auto" is "search" if the search engine can answer the
+        question, else "cart".
+    injection_share
+        The share of the time limit that "search" and "paper" may take; 0.1
+        and 0.4 if None. Without a time limit, they take 10 and 60 seconds at
+        most.
+    feature_step
+        How many features "paper" adds at each depth, k in the paper.
+    search_bound
+        Whether a bound that the search engine proves on the way counts. If it
+        meets the tree, no model is built. If False, the tree of the search
+        engine is a start like any other, and the solver proves it.
+    """
+
+    injection: str = "auto"
+    injection_share: float | None = None
+    feature_step: int = 3
+    search_bound: bool = True
+
+    def __post_init__(self) -> None:
+        check_choice(self.injection, "injection", INJECTIONS)
+        if self.injection_share is not None:
+            share = float(check_positive(self.injection_share, "injection_share", most=1))
+            object.__setattr__(self, "injection_share", share)
+        check_count(self.feature_step, "feature_step", minimum=1)
+        check_flag(self.search_bound, "search_bound")
 
 
 class Solver(Protocol):
-    """Maximises the metric over the trees of a depth by a mixed-integer program."""
+    """Maximises the objective of a task by models."""
 
     def __call__(
-        self,
-        problem: Problem,
-        depth: int,
-        start: Tree | None,
-        *,
-        limits: Limits,
-        callback: Callback | None,
+        self, task: Task, start: Tree | None, *, limits: Limits, callback: Callback | None
     ) -> Answer:
-        """Return the answer for a problem, which may be a restricted one."""
+        """Return the answer for a task, which may be one of few features."""
 
 
-class Injection:
+class WarmStart:
     """Finds a tree to start from, in stages, and keeps the time.
 
     Parameters
     ----------
-    problem, metric, max_depth, split_penalty, max_splits
-        As in :func:`goct.solve`.
-    side
-        The side constraints.
+    task
+        The question.
     start
-        A tree that is known; None if there is none.
+        A feasible tree that is known; None if there is none.
+    options
+        Where the tree comes from.
     highest
         What the objective of no tree exceeds, as far as is known.
     limits
@@ -88,59 +109,48 @@ class Injection:
         Is told the progress.
     random_state
         The seed of CART and of the forest.
-    share
-        The share of the time limit that the stages may take; None for
-        :data:`SHARES`.
-    step
-        How many features are added at each depth, k in the paper.
 
     Attributes
     ----------
     kind
-        Where the tree comes from, once that is decided; see :data:`INJECTIONS`.
+        Where the tree comes from; one of :data:`INJECTIONS`, but for "auto".
     best
-        The best tree so far that meets the constraints; None if there is none.
+        The incumbent: the best feasible tree so far; None if there is none.
     injected
         The objective of the injected tree; None if there is none.
     bound
         What the search engine has proven; None if that is nothing.
     is_infeasible
-        Whether the search engine has proven that no tree meets the constraints.
+        Whether the search engine has proven that no tree is feasible.
     limit
         INTERRUPTED if the user wants no further stage.
     times
         The seconds that each stage took.
+
+    Raises
+    ------
+    ValueError
+        If the search engine should give the tree and cannot answer the
+        question.
     """
 
     def __init__(
         self,
-        problem: Problem,
-        metric: Metric,
-        max_depth: int,
-        *,
-        split_penalty: Fraction,
-        max_splits: int | None,
-        side: SideConstraints,
+        task: Task,
         start: Tree | None,
+        options: WarmStartOptions,
+        *,
         highest: Exact,
         limits: Limits,
         callback: Callback | None = None,
         random_state: int | None = None,
-        share: float | None = None,
-        step: int = 3,
     ) -> None:
-        self.problem = problem
-        self.metric = metric
-        self.max_depth = max_depth
-        self.split_penalty = split_penalty
-        self.max_splits = max_splits
-        self.side = side
+        self.task = task
+        self.side = SideConstraints.read(task.constraints, task.problem)
+        self.options = options
         self.limits = limits
         self.callback = callback
         self.seed = 0 if random_state is None else random_state % 2**32
-        self.share = share
-        self.step = step
-        self.kind = "none"
         self.best = start
         self.injected: Exact | None = None
         self.bound: Exact | None = None
@@ -150,59 +160,34 @@ class Injection:
         self._started = time.perf_counter()
         self._highest = highest
         self._trees = [] if start is None else [start]
-
-    @property
-    def task(self) -> Task:
-        """The question."""
-        return Task.read(
-            self.problem,
-            self.metric,
-            self.max_depth,
-            split_penalty=self.split_penalty,
-            max_splits=self.max_splits,
-            constraints=self.side.constraints,
-        )
-
-    def run(self, kind: str, solve: Solver) -> None:
-        """Find a tree to start from; "auto" is "search" where possible, else "cart".
-
-        Parameters
-        ----------
-        kind
-            One of :data:`INJECTIONS`.
-        solve
-            Solves models, for "paper".
-
-        Raises
-        ------
-        ValueError
-            If the search engine cannot answer the question and `kind` is
-            "search".
-        """
-        why = unsupported(self.task)
-        if kind == "search" and why is not None:
+        why = unsupported(task)
+        self.kind = options.injection
+        if self.kind == "search" and why is not None:
             raise ValueError(f"injection='search' is not possible: {why}")
-        is_free = kind == "auto"
-        if is_free:
-            kind = "search" if why is None else "cart"
-        self.kind = kind
-        if kind == "none" or not len(self.side.columns) or self.side.is_impossible:
+        if self.kind == "auto":
+            self.kind = "search" if why is None else "cart"
+
+    def run(self, solve: Solver) -> None:
+        """Find a tree to start from; `solve` solves the models of "paper"."""
+        if not len(self.side.columns) or self.side.is_impossible:
             return
         try:
-            if kind == "search":
-                try:
+            match self.kind:
+                case "search":
                     self._search()
-                except TooFineError:
-                    if not is_free:
-                        raise
-                    self.kind = "cart"
+                case "cart":
                     self._cart()
-            elif kind == "cart":
-                self._cart()
-            else:
-                self._paper(solve)
+                case "paper":
+                    self._paper(solve)
         except KeyboardInterrupt:
             self.limit = Limit.INTERRUPTED
+
+    @property
+    def is_proven(self) -> bool:
+        """Whether the search engine has proven the incumbent, or that there is no tree."""
+        if self.best is None:
+            return self.is_infeasible
+        return self.bound == self.task.objective(self.best)
 
     # ---------------------------------------------------------------- time and progress
 
@@ -231,11 +216,10 @@ class Injection:
             self.times[name] = self.times.get(name, 0.0) + time.perf_counter() - started
 
     def _end(self, kind: str) -> float:
-        """Return when, in seconds after the start, an injection should be done."""
+        """Return when, in seconds after the start, a warm start should be done."""
         if self.limits.time is None or self.limits.time == np.inf:
             return LONGEST[kind]
-        share = SHARES[kind] if self.share is None else self.share
-        return share * self.limits.time
+        return (self.options.injection_share or SHARES[kind]) * self.limits.time
 
     def _tell(self, progress: Progress, *, is_whole: bool) -> bool:
         """Tell the callback; the bounds of parts of the problem are not told."""
@@ -243,7 +227,7 @@ class Injection:
             return False
         found, bound = progress.objective, self._highest
         if self.best is not None:
-            objective = self.objective(self.best)
+            objective = self.task.objective(self.best)
             found = objective if found is None else max(found, objective)
         if is_whole:
             bound = min(bound, progress.bound)
@@ -253,44 +237,39 @@ class Injection:
             self.limit = Limit.INTERRUPTED
         return self.limit is Limit.INTERRUPTED
 
-    # ------------------------------------------------------------------------ trees
-
-    def objective(self, tree: Tree) -> Exact:
-        """Return the exact objective of a tree."""
-        return self.metric.evaluate(tree, self.problem) - self.split_penalty * tree.splits
-
-    def is_allowed(self, tree: Tree) -> bool:
-        """Say whether a tree meets the constraints and the limits on its size."""
-        return (
-            tree.depth <= self.max_depth
-            and (self.max_splits is None or tree.splits <= self.max_splits)
-            and self.side.are_met(tree, self.problem)
-        )
+    # --------------------------------------------------------------------- stages
 
     def offer(self, tree: Tree | None) -> None:
         """Take a tree as the one to start from, if it is allowed and none is better."""
         if tree is None:
             return
-        tree = tree.pruned(self.problem)
-        if not self.is_allowed(tree):
+        tree = tree.pruned(self.task.problem)
+        size = self.task.size
+        is_small = tree.depth <= size.max_depth and tree.splits <= size.most_splits
+        if not is_small or not self.task.is_feasible(tree):
             return
         self._trees.append(tree)
-        objective = self.objective(tree)
-        if self.best is None or objective >= self.objective(self.best):
+        objective = self.task.objective(tree)
+        if self.best is None or objective >= self.task.objective(self.best):
             self.best, self.injected = tree, objective
-
-    # ----------------------------------------------------------------------- stages
 
     def _search(self) -> None:
         """Take the tree of the search engine, and the bound that it proves."""
-        with self.stage("search"):
-            found = solve_search(
-                self.task,
-                limits=Limits(time=max(self._end("search") - self.elapsed, 1e-3)),
-                start=self.best,
-                random_state=None,
-                callback=None if self.callback is None else partial(self._tell, is_whole=True),
-            )
+        try:
+            with self.stage("search"):
+                found = solve_search(
+                    self.task,
+                    limits=Limits(time=max(self._end("search") - self.elapsed, 1e-3)),
+                    start=self.best,
+                    random_state=None,
+                    callback=None if self.callback is None else partial(self._tell, is_whole=True),
+                )
+        except TooFineError:
+            if self.options.injection == "search":
+                raise
+            self.kind = "cart"
+            self._cart()
+            return
         self.offer(found.tree)
         self.bound = found.bound
         self.is_infeasible = found.tree is None and found.limit is Limit.NONE
@@ -299,64 +278,66 @@ class Injection:
 
     def _cart(self) -> Tree:
         """Take CART's tree, pruned so that its splits pay for themselves."""
+        task = self.task
         with self.stage("cart"):
-            gains = gains_of(self.problem, self.metric)
+            gains = gains_of(task.problem, task.metric)
             grown = cart_tree(
-                self.problem,
-                self.max_depth,
-                None if self.max_splits is None else self.max_splits + 1,
+                task.problem,
+                task.size.max_depth,
+                None if task.size.max_splits is None else task.size.max_splits + 1,
                 gains=gains,
                 columns=self.side.columns,
                 random_state=self.seed,
             )
             self.offer(grown)
-            self.offer(pruned_to_pay(grown, self.problem, gains, self.objective))
+            self.offer(pruned_to_pay(grown, task.problem, gains, task.objective))
         return grown
 
     def _paper(self, solve: Solver) -> None:
         """Solve models of growing depth over growing sets of features (Algorithm 1)."""
-        end = self._end("paper")
+        problem, end = self.task.problem, self._end("paper")
         grown = self._cart()
         with self.stage("forest"):
             ranking = rank_features(
-                self.problem,
-                gains_of(self.problem, self.metric),
+                problem,
+                gains_of(problem, self.task.metric),
                 self.side.columns,
                 random_state=self.seed,
                 seconds=max(end - self.elapsed, 0.0) / 8,
             )
         features = {int(self.side.columns[k]) for k in self.side.required} | set(grown.features)
-        last = self.max_depth
+        last = self.task.size.max_depth
         for depth in range(min(2, last), last + 1):
-            features |= set([j for j in ranking if j not in features][: self.step])
-            parts = [("restricted", self.problem.restricted(features))]
+            features |= set([j for j in ranking if j not in features][: self.options.feature_step])
+            parts = [("restricted", problem.restricted(features))]
             if depth < last:
-                parts.append(("full", self.problem))
+                parts.append(("full", problem))
             if len(features) == len(ranking):  # both are the same
                 parts = parts[:1]
-            for name, problem in parts:
+            for name, part in parts:
                 if self.elapsed >= end or self.limit is not Limit.NONE:
                     return
                 seconds = (end - self.elapsed) * _share_of_stage(depth, last, name)
-                patience = _Patience(seconds / 3, self._tell)
                 with self.stage(f"depth {depth} {name}"):
-                    answer = solve(
-                        problem,
-                        depth,
-                        self._start_of(depth),
-                        limits=Limits(min(seconds, self.left.time or seconds), self.limits.nodes),
-                        callback=patience,
-                    )
-                self.offer(answer.best)
-                if answer.best is not None:
-                    features |= set(answer.best.features)
-                if answer.limit is Limit.INTERRUPTED and not patience.is_over:
-                    self.limit = Limit.INTERRUPTED
+                    found = self._stage_of_paper(solve, part, depth, seconds)
+                self.offer(found)
+                features |= set() if found is None else set(found.features)
 
-    def _start_of(self, depth: int) -> Tree | None:
-        """Return the best known tree of a depth."""
+    def _stage_of_paper(
+        self, solve: Solver, problem: Problem, depth: int, seconds: float
+    ) -> Tree | None:
+        """Return the tree of a model of a depth, from the best known tree of that depth."""
         trees = [tree for tree in self._trees if tree.depth <= depth]
-        return max(trees, key=self.objective, default=None)
+        patience = _Patience(seconds / 3, self._tell)
+        answer = solve(
+            replace(self.task.on(problem), size=replace(self.task.size, max_depth=depth)),
+            max(trees, key=self.task.objective, default=None),
+            limits=Limits(min(seconds, self.left.time or seconds), self.limits.nodes),
+            callback=patience,
+        )
+        if answer.limit is Limit.INTERRUPTED and not patience.is_over:
+            self.limit = Limit.INTERRUPTED
+        return answer.best
 
 
 class _Patience:
@@ -424,9 +405,7 @@ def pruned_to_pay(
     objective
         What the tree should be good at.
     """
-    heap = tree.heap()
-    features = {n: node.feature for n, node in heap.items() if isinstance(node, Split)}
-    labels = {n: node.label for n, node in heap.items() if isinstance(node, Leaf)}
+    features, labels = heap_of(tree)
     reached = {1: np.arange(problem.n_rows)}
     for n in sorted(features):
         is_right = problem.column(features[n])[reached[n]] == 1

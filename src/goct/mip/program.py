@@ -1,9 +1,9 @@
-"""A mixed-integer program, described without any solver."""
+"""A mixed-integer program, described without any solver: rows, separators, heuristics."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -141,7 +141,7 @@ class Heuristic(ABC):
 
 
 @dataclass
-class MipModel:
+class MipProgram:
     """Maximise a linear objective over bounded variables, linear rows, and products if there are.
 
     Variables and rows are added in families, each under one name, which
@@ -161,6 +161,8 @@ class MipModel:
         The families of rows that are found on demand.
     heuristic
         Makes solutions; None if there is none.
+    derived
+        Columns whose values follow from those before them, and how.
     """
 
     families: dict[str, NDArray[np.intp]] = field(default_factory=dict)
@@ -172,6 +174,9 @@ class MipModel:
     products: list[Product] = field(default_factory=list)
     separators: list[Separator] = field(default_factory=list)
     heuristic: Heuristic | None = None
+    derived: list[tuple[NDArray[np.intp], Callable[[Point], ArrayLike]]] = field(
+        default_factory=list
+    )
 
     @property
     def n_variables(self) -> int:
@@ -203,8 +208,20 @@ class MipModel:
         lower: float = 0.0,
         upper: float = 1.0,
         integer: bool,
+        value: Callable[[Point], ArrayLike] | None = None,
     ) -> NDArray[np.intp]:
-        """Add a family of variables and return their columns, in the given shape."""
+        """Add a family of variables and return their columns, in the given shape.
+
+        Parameters
+        ----------
+        name
+            The name of the family.
+        shape, lower, upper, integer
+            How many there are, their bounds, and whether they are integers.
+        value
+            Tells their values in a solution from those of the variables before
+            them; None if they are free.
+        """
         if name in self.families:
             raise ValueError(f"there are variables called {name!r} already")
         size = int(np.prod(shape))
@@ -214,7 +231,14 @@ class MipModel:
         self.is_integer = np.append(self.is_integer, np.full(size, integer))
         self.objective = np.append(self.objective, np.zeros(size))
         self.families[name] = columns
+        if value is not None:
+            self.derived.append((columns, value))
         return columns.reshape(shape)
+
+    def complete(self, x: Point) -> None:
+        """Set the derived variables of a solution, the others being known."""
+        for columns, value in self.derived:
+            x[columns] = value(x)
 
     def add_rows(
         self,

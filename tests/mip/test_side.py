@@ -1,4 +1,4 @@
-"""Side constraints: equal to brute force over all trees, exactly met, infeasible only if proven."""
+"""Side constraints, on every formulation and backend, against all trees."""
 
 from __future__ import annotations
 
@@ -34,12 +34,10 @@ from goct.metrics import (
     TrueNegatives,
     TruePositives,
 )
-from goct.mip import FORMULATIONS
+from goct.mip import BACKENDS, FORMULATIONS
 from goct.mip.backends.base import BackendError, MipResult
-from goct.mip.engine import BACKENDS
 from goct.tree import Leaf, Node, Split
-from tests.mip.alone import solve
-from tests.mip.test_formulations import skip_if_missing, small_arrays
+from tests.support.mip import skip_if_missing, small_arrays, solve
 
 RUNS = [
     ("benders-pair-cut", "scip"),

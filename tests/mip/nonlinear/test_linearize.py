@@ -1,4 +1,4 @@
-"""Polynomials, and products that have one value at every integral point."""
+"""Products that have one value at every integral point."""
 
 from __future__ import annotations
 
@@ -8,27 +8,17 @@ from itertools import product
 import numpy as np
 import pytest
 
+from goct import Problem
+from goct.metrics import FBeta, Precision
 from goct.metrics.polynomial import Polynomial
 from goct.mip.backends.base import Settings
 from goct.mip.backends.scip import Scip
-from goct.mip.model import MipModel
-from goct.mip.products import LARGEST_COEFFICIENT, Integer, Linear, Products, needed_bits
+from goct.mip.nonlinear.linearize import Integer, Linear, PaperProducts, Products, needed_bits
+from goct.mip.numerics import LARGEST_COEFFICIENT
+from goct.mip.program import MipProgram
+from tests.support.mip import model_of, noisy_arrays, solve, solve_and_check
 
 X, Y = Polynomial({(1, 0): 1}), Polynomial({(0, 1): 1})
-
-
-def test_arithmetic() -> None:
-    p = (X + 2 * Y - 1) ** 2 / 2
-    assert p(3, 5) == Fraction(72)
-    assert p == X * X / 2 + 2 * X * Y + 2 * Y**2 - X - 2 * Y + Fraction(1, 2)
-    assert (p.degree, p.degree_in(0)) == (2, 2)
-    rest, factor = p.split(0)
-    assert rest + X * factor == p
-    assert p.substitute(Y, X)(5, 3) == p(3, 5)
-    assert (3 - X).range((Fraction(0), Fraction(7)), (Fraction(0), Fraction(1))) == (-4, 3)
-    assert hash(X + Y) == hash(Y + X)
-    with pytest.raises(TypeError, match="whole powers"):
-        X ** (1 / 2)
 
 
 POLYNOMIALS = [
@@ -47,9 +37,9 @@ def test_products_are_exact(polynomial, has_factor) -> None:
     """With x, y and the factor fixed, both the largest and the least value are the true one."""
     sizes = (6, 5)
     for (x, y), sign in product([(0, 0), (6, 5), (3, 4), (5, 1)], (1, -1)):
-        model = MipModel()
-        products = Products(model)
+        model = MipProgram()
         columns = model.add_variables("count", (2,), upper=6, integer=False)
+        products = Products(model)
         numbers = [Integer(Linear.of(columns[k : k + 1], np.ones(1)), sizes[k]) for k in range(2)]
         lengths = (numbers[0].upper.bit_length(), numbers[1].upper.bit_length())
         needed = needed_bits(polynomial, lengths, alone=not has_factor)
@@ -58,10 +48,14 @@ def test_products_are_exact(polynomial, has_factor) -> None:
         span = (Fraction(1), Fraction(1))
         if has_factor:
             value, span = -0.3, (Fraction(-1, 2), Fraction(1))
-            column = products.variable("t", -0.5, 1.0, lambda _: -0.3)
-            factor = Linear.of(column, np.ones(1))
+            factor = products.variable("t", (-0.5, 1.0), lambda _: -0.3)
             products.row("fix", factor, lower=value, upper=value, rescale=False)
         result = products.polynomial("p", polynomial, (a, b), factor, span)
+        assert products.size == {
+            "variables": model.n_variables - 2,
+            "binaries": int(model.is_integer.sum()),
+            "rows": model.n_rows,
+        }
         model.add_rows("fix", 2, [([0, 1], columns, 1.0)], lower=[x, y], upper=[x, y])
         for row, column, coefficient in result.entries():
             assert row == 0
@@ -73,31 +67,28 @@ def test_products_are_exact(polynomial, has_factor) -> None:
         # The values that are set for a tree are a solution.
         point = np.zeros(model.n_variables)
         point[columns] = x, y
-        products.complete(point)
+        model.complete(point)
         assert model.violation(point) < 1e-9
         assert result.value(point) == pytest.approx(expected)
-        assert products.size["variables"] == model.n_variables - 2
-        assert products.size["binaries"] == int(model.is_integer.sum())
-        assert products.size["rows"] == model.n_rows - 2
 
 
 def test_both() -> None:
-    model = MipModel()
-    products = Products(model)
+    model = MipProgram()
+    products = PaperProducts(model)
     bits = model.add_variables("bits", (2, 2), integer=True)
-    columns = products.both("and", bits[:1].T, bits[1:])
-    assert columns.shape == (2, 2)
+    first, second = np.broadcast_arrays(bits[:1].T, bits[1:])
+    columns = products.both("and", first.ravel(), second.ravel())
     point = np.zeros(model.n_variables)
     point[bits] = [[1, 0], [1, 1]]
-    products.complete(point)
-    assert point[columns].tolist() == [[1, 1], [0, 0]]
+    model.complete(point)
+    assert point[columns].tolist() == [1, 1, 0, 0]
     assert model.violation(point) == 0
 
 
 @pytest.mark.parametrize("upper", [100, 10**5, 10**7, 10**9])
 def test_rows_of_bits_are_not_too_large_for_solvers(upper) -> None:
     """A solver took a row with numbers of 10^7 for one that no point meets."""
-    model = MipModel()
+    model = MipProgram()
     column = model.add_variables("number", (1,), upper=float(upper), integer=True)
     number = Integer(Linear.of(column, np.ones(1)), upper)
     products = Products(model)
@@ -107,8 +98,33 @@ def test_rows_of_bits_are_not_too_large_for_solvers(upper) -> None:
     # Still, a number that is wrong by a half is far from meeting it.
     point = np.zeros(model.n_variables)
     point[column] = upper // 3
-    products.complete(point)
+    model.complete(point)
     assert expanded.read(point) == upper // 3
     assert model.violation(point) <= 1e-6
     point[column] += 0.5
     assert model.violation(point) > 1e-5
+
+
+def test_sizes() -> None:
+    """The paper's count of variables and rows for MCC, and what the compact form needs."""
+    X, y = noisy_arrays(40)
+    n, P = len(y), int(y.sum())
+    problem = Problem.from_arrays(X, y)
+    sizes = {}
+    for linearization in ("paper", "compact"):
+        options = {"engine": "mip", "linearization": linearization, "node_limit": 1}
+        stats = solve(problem, "mcc", 2, **options).stats
+        sizes[linearization] = {k: stats[f"metric_{k}"] for k in ("binaries", "rows", "variables")}
+    L, T = (n - 1).bit_length(), (P * (n - P) - 1).bit_length()
+    expected = 2 * (L + 1) + (L + 1) ** 2 + (T + 1) + (T + 1) ** 2
+    assert sizes["paper"]["binaries"] == expected
+    assert sizes["compact"]["variables"] < sizes["paper"]["variables"] / 3
+    assert sizes["compact"]["rows"] < sizes["paper"]["rows"] / 3
+
+
+def test_quotients_share_the_bits_of_the_paper() -> None:
+    """F-beta and the negative predictive value both expand counts of predictions."""
+    metric = FBeta(2) + Precision()
+    solve_and_check(metric, 41, Fraction(0), linearization="paper")
+    model = model_of(Problem.from_arrays(*noisy_arrays(41)), metric, 2, linearization="paper")
+    assert [name for name in model.program.families if name.endswith("_bits")] == ["U_bits"]

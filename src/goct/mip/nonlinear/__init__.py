@@ -1,0 +1,1 @@
+"""Nonlinear metrics as programs: their products, their cuts, and the objective."""

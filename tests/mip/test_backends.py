@@ -1,0 +1,182 @@
+"""Solvers on programs: settings that keep proofs, limits, interrupts, silence."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from goct import Limit, Problem, Status
+from goct.mip import BACKENDS
+from goct.mip.backends import gurobi, scip
+from goct.mip.backends.base import BackendError, Settings
+from goct.mip.program import MipProgram
+from tests.support.mip import (
+    SMALL,
+    check_costs,
+    knapsack,
+    random_linear_question,
+    skip_if_missing,
+    solve,
+)
+from tests.support.problems import check_stopped, hard_problem
+
+
+@pytest.fixture(params=list(BACKENDS))
+def backend(request):
+    solver = BACKENDS[request.param]
+    if not solver.is_available:
+        pytest.skip(f"{solver.module} is not installed: pip install 'goct[{solver.extra}]'")
+    return solver
+
+
+def test_backends_run_a_model(backend) -> None:
+    result = backend.run(knapsack(), Settings(seed=3))
+    assert result.x == pytest.approx([1, 1, 1, 0])
+    assert result.bound == pytest.approx(12)
+    assert result.limit is Limit.NONE
+    assert not result.is_infeasible
+
+
+def test_backends_start_from_a_solution_and_refuse_a_wrong_one(backend) -> None:
+    model = knapsack()
+    result = backend.run(model, Settings(), start=np.array([1.0, 0, 0, 2]))
+    assert result.bound == pytest.approx(12)
+    with pytest.raises(BackendError, match="start solution violates"):
+        backend.run(model, Settings(), start=np.array([1.0, 1, 1, 2]))
+
+
+def test_backends_say_when_a_model_is_infeasible(backend) -> None:
+    model = knapsack()
+    model.add_rows("impossible", 1, [(0, model.families["x"], 1.0)], lower=4)
+    result = backend.run(model, Settings())
+    assert result.is_infeasible
+    assert result.x is None
+
+
+def test_backends_do_not_hide_an_unbounded_model(backend) -> None:
+    model = MipProgram()
+    x = model.add_variables("x", (1,), upper=np.inf, integer=False)
+    model.add_rows("nothing", 1, [(0, x, 1.0)], lower=0)
+    model.objective[x] = 1
+    with pytest.raises(BackendError, match="stopped with the status"):
+        backend.run(model, Settings())
+
+
+CONTROLLED = [("benders-pair-cut", "scip"), ("benders-pair-cut", "gurobi"), ("wflow", "highs")]
+
+
+@pytest.mark.parametrize(("formulation", "backend"), CONTROLLED)
+def test_limits_hold_on_every_backend(formulation, backend) -> None:
+    skip_if_missing(backend)
+    options = {"engine": "mip", "backend": backend, "formulation": formulation}
+    rng = np.random.default_rng(0)
+    problem = Problem.from_arrays(rng.integers(0, 2, (100, 12)), rng.integers(0, 2, 100))
+    solution = solve(problem, "accuracy", 3, time_limit=0.5, **options)
+    check_stopped(solution, Limit.TIME)
+    assert solution.stats["time"] < 20
+    seen = []
+
+    def callback(progress):
+        seen.append(progress)
+        return len(seen) >= 2
+
+    check_stopped(solve(problem, "accuracy", 3, callback=callback, **options), Limit.INTERRUPTED)
+    for progress in seen:
+        assert progress.objective <= progress.bound
+
+    def broken(_progress):
+        raise RuntimeError("from the callback")
+
+    with pytest.raises(RuntimeError, match="from the callback"):
+        solve(problem, "accuracy", 3, callback=broken, **options)
+
+
+@pytest.mark.parametrize("backend", ["scip", "gurobi"])
+def test_node_limit_and_gap(backend) -> None:
+    skip_if_missing(backend)
+    problem = hard_problem()
+    check_stopped(
+        solve(problem, "accuracy", 2, engine="mip", node_limit=1, backend=backend), Limit.NODES
+    )
+    solution = solve(problem, "accuracy", 2, engine="mip", gap=0.9, backend=backend)
+    assert solution.status is Status.FEASIBLE
+    assert solution.limit is Limit.GAP
+    assert "close enough" in solution.summary()
+    assert 0 < solution.gap <= Fraction(9, 10)
+
+
+def test_threads() -> None:
+    skip_if_missing("gurobi")
+    solution = solve(SMALL, "accuracy", 1, engine="mip", backend="gurobi", threads=2)
+    assert solution.status is Status.OPTIMAL
+
+
+def test_a_model_beyond_the_licence_is_explained(monkeypatch) -> None:
+    skip_if_missing("gurobi")
+    rng = np.random.default_rng(0)
+    problem = Problem.from_arrays(rng.integers(0, 2, (400, 90)), rng.integers(0, 2, 400))
+    import gurobipy as gp
+
+    def stop(*_, **__):
+        raise gp.GurobiError(10010, "Model too large for size-limited license")
+
+    monkeypatch.setattr(gurobi, "_run", stop)
+    with pytest.raises(BackendError, match="more than Gurobi solves without a full licence"):
+        solve(problem, "accuracy", 5, engine="mip", backend="gurobi", time_limit=0.5)
+
+
+@pytest.mark.parametrize("backend", list(BACKENDS))
+def test_solvers_are_silent_unless_asked(backend, capfd) -> None:
+    skip_if_missing(backend)
+    for log in (False, True):
+        solve(SMALL, "accuracy", 1, engine="mip", backend=backend, formulation="wflow", log=log)
+        assert bool(capfd.readouterr().out) == log
+
+
+def test_scip_has_the_settings_that_lazy_rows_need() -> None:
+    assert scip.SAFE_WITH_SEPARATION == {
+        "misc/usesymmetry": 0,
+        "misc/allowstrongdualreds": False,
+        "misc/allowweakdualreds": False,
+    }
+
+
+def test_scip_keeps_away_from_ipopt(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It crashed on the products of larger problems."""
+    skip_if_missing("scip")
+    models = []
+    copy = scip._copy
+
+    def spy(model, target, deadline):
+        models.append(target)
+        return copy(model, target, deadline)
+
+    monkeypatch.setattr(scip, "_copy", spy)
+    solve(SMALL, "f1", 1, engine="mip", linearization="none", time_limit=20)
+    assert models
+    assert all(model.getParam("nlp/disable") for model in models)
+
+
+def lazy_without_locks(monkeypatch) -> None:
+    monkeypatch.setattr(scip._Separation, "conslock", lambda *_, **__: {})
+    monkeypatch.setattr(scip, "SAFE_WITH_SEPARATION", {})
+
+
+def test_unsafe_settings_would_be_caught(monkeypatch) -> None:
+    """Without locks, SCIP removes optimal trees; the answers then differ or contradict."""
+
+    def is_right(seed: int) -> bool:
+        problem, X, metric, losses, perfect = random_linear_question(seed)
+        try:
+            solution = solve(problem, metric, 2, engine="mip", formulation="benders-weighted")
+            check_costs(solution, X, losses, perfect, 2)
+        except (AssertionError, BackendError):
+            return False
+        return True
+
+    seeds = [1, 4, 7, 10]
+    assert all(is_right(seed) for seed in seeds)
+    lazy_without_locks(monkeypatch)
+    assert not all(is_right(seed) for seed in seeds)
