@@ -1,0 +1,75 @@
+"""Dinkelbach's method, step by step."""
+
+from __future__ import annotations
+
+import pytest
+
+from goct import Exact
+from goct.plane.dinkelbach import Dinkelbach
+from goct.plane.points import Target
+from goct.plane.staircase import Staircase
+from tests.support.oracles import Setting, setting
+
+FRACTIONAL = ["f1", "f2", "jaccard", "kappa", "precision", "npv"]
+
+
+def method(made: Setting) -> Dinkelbach:
+    staircase = Staircase(made.plane, made.plane.metric, ())
+    return Dinkelbach(made.oracle, made.incumbent, made.plane, staircase, made.task.metric)
+
+
+@pytest.mark.parametrize("metric", FRACTIONAL)
+@pytest.mark.parametrize("seed", range(4))
+def test_every_question_is_the_level_line_of_a_better_value(seed: int, metric: str) -> None:
+    made = setting(seed, metric)
+    asked, ask = [], made.oracle.cheapest
+
+    def watch(a, b, size, **options):
+        asked.append((a, b, options["cutoff"]))
+        return ask(a, b, size, **options)
+
+    made.oracle.cheapest = watch
+    start = made.incumbent.objective
+    found = method(made).maximise(Target(start), made.task.size, lambda v: v)
+    values = [start]
+    for a, b, cutoff in asked:
+        # Below the cutoff are just the trees that are better than the value before.
+        better = [made.plane.value(x, y) > values[-1] for (x, y), _ in made.oracle.trees]
+        assert better == [a * x + b * y < cutoff for (x, y), _ in made.oracle.trees]
+        cost, point = min((a * x + b * y, (x, y)) for (x, y), _ in made.oracle.trees)
+        if cost < cutoff:
+            values.append(made.plane.value(*point))
+    assert values == sorted(set(values))
+    assert found.bound == values[-1] == made.best
+
+
+def test_the_top_ends_the_search() -> None:
+    made = setting(0, "f1")
+    found = method(made).maximise(
+        Target(made.incumbent.objective, top=made.best), made.task.size, lambda v: v
+    )
+    proof = made.oracle.session.calls
+    assert found.reached == made.best
+    again = setting(0, "f1")
+    method(again).maximise(Target(again.incumbent.objective), again.task.size, lambda v: v)
+    assert again.oracle.session.calls == proof + 1  # the question that proves it
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_ties_have_the_fewest_splits(seed: int) -> None:
+    made = setting(seed, "f1")
+    fewest = min(t.splits for _, t in made.oracle.trees if made.task.objective(t) == made.best)
+    assert method(made).find_tie(made.oracle, made.best, made.task.size) is True
+    assert made.incumbent.known.tree.splits == fewest
+
+
+def test_a_value_is_needed() -> None:
+    made = setting(0, "f1")
+    with pytest.raises(ValueError, match="starts from a value"):
+        method(made).maximise(Target(None), made.task.size, lambda v: v)
+
+
+def test_nothing_is_asked_above_the_perfect_value() -> None:
+    made = setting(0, "f1")
+    found = method(made).maximise(Target(Exact(1)), made.task.size, lambda v: v)
+    assert (found.reached, found.bound, made.oracle.session.calls) == (None, 1, 0)
