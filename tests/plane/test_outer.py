@@ -8,7 +8,7 @@ import pytest
 from goct import Limit, Problem, Status, solve
 from goct.metrics import F1, MCC, BalancedAccuracy, Confusion, GMean, Metric, Precision, get_metric
 from goct.plane import outer
-from goct.search import maximiser
+from goct.search import engine
 from goct.search.questions import SearchOracle
 from tests.reference import achievable
 
@@ -37,7 +37,7 @@ def test_the_optimum_does_not_depend_on_the_questions(seed, monkeypatch) -> None
             (metric.value(Confusion(tp, n_neg - tn, n_pos - tp, tn)), -m) for tp, tn, m in trees
         )
         for deep, widest in ((4, 4), (3, 0), (3, 4), (3, 1000)):  # no tangents, none, some, all
-            monkeypatch.setattr(maximiser, "_DEEP", deep)
+            monkeypatch.setattr(engine, "_DEEP", deep)
             monkeypatch.setattr(outer, "_WIDEST", widest)
             solution = solve(problem, metric, 3, engine="search")
             assert solution.status is Status.OPTIMAL, metric.name

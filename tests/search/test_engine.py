@@ -373,3 +373,50 @@ def test_balanced_accuracy_is_what_youden_says() -> None:
     a = solve(problem, BalancedAccuracy(), 2, engine="search").value
     assert solve(problem, "youden", 2, engine="search").value == 2 * a - 1
     assert isinstance(a.as_fraction(), Fraction)
+
+
+def test_deeper_trees_start_from_smaller_ones(monkeypatch) -> None:
+    """A run that is stopped at its largest depth has the best tree of the depth before."""
+    from goct.search.questions import SearchOracle
+
+    rng = np.random.default_rng(5)
+    X = rng.integers(0, 2, (80, 6))
+    y = (X[:, 0] ^ X[:, 1] ^ X[:, 2]) ^ (rng.random(80) < 0.2)
+    problem = Problem.from_arrays(X, y)
+    ask = SearchOracle.solve
+
+    def stop(self, costs, size, **options):
+        if self.size.max_depth == 5:
+            self.session.stop(Limit.TIME)
+        return ask(self, costs, size, **options)
+
+    questions = [
+        ("f1", {}),
+        ("mcc", {"split_penalty": 0.01}),
+        ("precision", {"constraints": "recall >= 0.6"}),
+        ("gmean", {"max_splits": 9}),
+        ("f1", {"min_leaf_weight": 4}),
+    ]
+    smaller = [solve(problem, metric, 4, engine="search", **o) for metric, o in questions]
+    monkeypatch.setattr(SearchOracle, "solve", stop)
+    for (metric, options), small in zip(questions, smaller, strict=True):
+        seen = []
+        stopped = solve(problem, metric, 5, engine="search", callback=seen.append, **options)
+        assert stopped.limit is Limit.TIME
+        assert stopped.objective >= small.objective
+        assert stopped.bound == get_metric(metric).best_value(problem)
+        assert all(progress.bound == stopped.bound for progress in seen)
+
+
+def test_a_poor_start_proves_nothing_false() -> None:
+    """Sweeps over split budgets begin with one split: constant trees must be known."""
+    from goct.search.engine import solve_search
+    from goct.solution import Limits
+    from goct.task import Task
+    from goct.tree import Leaf, Split, Tree
+
+    problem = Problem.from_arrays([[1], [1], [0]], [1, 0, 1], sample_weight=[2, 3, 5])
+    poor = Tree(Split(0, Leaf(0), Leaf(0)), problem.classes, problem.feature_names)
+    task = Task.read(problem, "f2", 2, split_penalty=0.01)
+    found = solve_search(task, limits=Limits(), start=poor, random_state=None, callback=None)
+    assert found.objective == found.bound == solve(problem, "f2", 2, split_penalty=0.01).objective

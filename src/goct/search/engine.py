@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import replace
 
 from goct._validation import check_flag
 from goct.constraints import MetricConstraint, MinLeafWeight
@@ -15,9 +17,13 @@ from goct.search.maximiser import PlaneMaximiser
 from goct.search.oracle import LinearOracle
 from goct.search.questions import CostOracle, SearchOracle
 from goct.search.ties import break_ties
-from goct.solution import Callback, Limit, Limits, Solution
+from goct.solution import Callback, Limit, Limits, Progress, Solution
 from goct.task import Task
 from goct.tree import Tree
+
+_DEEP = 4
+"""From this depth on, smaller depths are solved first."""
+_MANY_CELLS = 1 << 18
 
 
 def can_maximise(metric: Metric) -> bool:
@@ -78,6 +84,47 @@ def _maximiser(
     return PlaneMaximiser(SearchOracle(session, core, plane, task.size), incumbent, plane)
 
 
+def _smaller_depths(task: Task) -> range:
+    """Return the depths that are solved first.
+
+    Their trees are good incumbents, so that a run that is stopped never has a
+    worse tree than one of a smaller depth. Each depth takes many times as long
+    as the one before, but at depth 4, on few data, all of it takes no time. A
+    linear question deepens by itself, in the core.
+    """
+    depth, cells = task.size.reachable_depth, task.problem.X.size
+    if depth < _DEEP or (isinstance(task.metric, LinearMetric) and not task.constraints):
+        return range(0)
+    return range(2, depth if depth > _DEEP or cells >= _MANY_CELLS else 3)
+
+
+def _try_depth(depth: int, session: IncumbentSession, core: LinearOracle) -> None:
+    """Find the best tree of a smaller depth for the incumbent, within what is left of limits."""
+    incumbent = session.incumbent
+    task, known = incumbent.task, incumbent.tree
+
+    def tell(progress: Progress) -> bool:
+        return session.tell(progress.nodes, progress.objective)  # with the bound of all depths
+
+    small = Incumbent(
+        replace(task, size=replace(task.size, max_depth=depth)),
+        known if known is not None and known.depth <= depth else None,
+    )
+    run = IncumbentSession(small, session.left, None if session.callback is None else tell)
+    try:
+        with suppress(TooFineError):
+            _maximiser(run, small, core).maximise()
+    except StopError:
+        session.limit = run.limit
+        raise
+    finally:
+        if small.tree is not None:
+            incumbent.offer(small.tree)
+        session.calls += run.calls
+        session.nodes += run.nodes
+        session.phase_two += run.phase_two
+
+
 def solve_search(
     task: Task,
     *,
@@ -120,6 +167,8 @@ def solve_search(
         raise ValueError("the search engine takes no node_limit; use time_limit, or engine='mip'")
     check_flag(fewest_splits, "fewest_splits")
     incumbent = Incumbent(task, start)
+    if (constant := task.best_constant()) is not None:
+        incumbent.offer(constant)  # sweeps over split budgets begin with one split
     session = IncumbentSession(incumbent, limits, callback)
     smallest = False
     try:
@@ -130,6 +179,8 @@ def solve_search(
             memory_limit=memory_limit,
             techniques=techniques,
         )
+        for depth in _smaller_depths(task):
+            _try_depth(depth, session, core)
         maximiser = _maximiser(session, incumbent, core)
         maximiser.maximise()
         if fewest_splits and incumbent.best is not None:

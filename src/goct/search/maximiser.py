@@ -19,10 +19,6 @@ from goct.plane.staircase import Staircase
 from goct.search.budgets import BudgetSweep
 from goct.task import SizeLimit
 
-_DEEP = 4
-_SMALL_DEPTH = 2
-"""Deep trees start from the best small one, which is found in no time."""
-
 
 class PlaneMaximiser:
     """Finds the best tree for a metric of (FN, FP), by the method that its shape allows.
@@ -68,11 +64,7 @@ class PlaneMaximiser:
     def maximise(self) -> None:
         """Find the best tree, and prove it."""
         incumbent, task = self.incumbent, self.incumbent.task
-        penalty, objective = task.split_penalty, incumbent.objective
-        if task.size.max_depth >= _DEEP and objective is not None:
-            small = replace(task.size, max_depth=_SMALL_DEPTH)
-            with suppress(TooFineError):
-                self._maximise(Target(objective + penalty), small, lambda _: incumbent.bound)
+        penalty = task.split_penalty
         if not penalty or incumbent.objective is None:
             target = Target(incumbent.objective)
             self._top = self._maximise(target, task.size, lambda v: task.penalised(v, 1))
