@@ -9,6 +9,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -qq
 
 # The last: a module that became a package is found only after an installation.
+CORE_TESTS := build/core/tests/run
 CORE := pyproject.toml CMakeLists.txt $(wildcard cpp/*) $(wildcard src/goct/*/__init__.py)
 
 .DEFAULT_GOAL := help
@@ -20,7 +21,9 @@ help: ## show this list
 demo: $(VENV)/.installed ## learn a provably optimal tree on a bundled dataset
 	@$(BIN)/goct demo
 
-test: $(VENV)/.installed ## run the whole test suite
+test: $(VENV)/.installed ## run the whole test suite, that of the core first
+	@$(MAKE) -s -j $$(nproc 2>/dev/null || echo 2) $(CORE_TESTS)
+	@$(CORE_TESTS)
 	@$(BIN)/python -m pytest -n auto
 
 lint: $(VENV)/.installed ## check style, formatting and types
@@ -54,6 +57,14 @@ clean: ## remove everything that was generated, the virtual environment included
 $(BIN)/python $(SANITIZED)/bin/python:
 	@echo "Creating the virtual environment $(@:/bin/python=)"
 	@$(PYTHON) -m venv $(@:/bin/python=)
+
+# The core by itself, with its assertions: no Python in it, and no NDEBUG.
+build/core/%.o: cpp/%.cpp $(wildcard cpp/*.hpp cpp/tests/*.hpp)
+	@mkdir -p $(@D)
+	@$(CXX) -std=c++20 -O1 -g -Wall -Wextra -Wno-psabi -Wno-maybe-uninitialized $(CORE_FLAGS) -c $< -o $@
+
+$(CORE_TESTS): $(patsubst cpp/%.cpp,build/core/%.o,$(filter-out %bindings.cpp,$(wildcard cpp/*.cpp cpp/tests/*.cpp)))
+	@$(CXX) $(CORE_FLAGS) $^ -pthread -o $@
 
 # The package is installed in editable mode: Python changes need no installation, these files do.
 $(VENV)/.installed: $(CORE) | $(BIN)/python

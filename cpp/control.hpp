@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 
@@ -23,11 +24,14 @@ public:
     }
 
     void interrupt() { stop(StopReason::interrupted); }
+    // For tests: an interrupt at an exact moment.
+    void stop_after(std::int64_t polls) { polls_left_ = polls; }
 
     // Polled by the search a few thousand times per second and more; true once it has to end.
     bool stopped() {
         if (reason_.load(std::memory_order_relaxed) != StopReason::none) return true;
         if (limited_ && Clock::now() >= deadline_) stop(StopReason::time);
+        if (polls_left_.load(std::memory_order_relaxed) >= 0 && polls_left_-- == 0) interrupt();
         return reason_.load(std::memory_order_relaxed) != StopReason::none;
     }
     // The same for long work below the search, which is given up.
@@ -60,6 +64,28 @@ private:
     bool limited_;
     std::atomic<StopReason> reason_{StopReason::none};
     std::atomic<bool> finishing_{false};
+    std::atomic<std::int64_t> polls_left_{-1};
+};
+
+// Spreads checks over long work, one every few milliseconds.
+class Pace {
+public:
+    explicit Pace(Control& control) : control_(control) {}
+    void step(std::size_t work) {
+        work_ += work;
+        if (work_ < kWorkBetweenChecks) return;
+        work_ = 0;
+        control_.check();
+    }
+
+private:
+#ifdef NDEBUG
+    static constexpr std::size_t kWorkBetweenChecks = 1 << 20;
+#else
+    static constexpr std::size_t kWorkBetweenChecks = 16;     // the tests stop everywhere
+#endif
+    Control& control_;
+    std::size_t work_ = 0;
 };
 
 }  // namespace goct

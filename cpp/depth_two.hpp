@@ -34,8 +34,6 @@ public:
     ~DepthTwo();
 
     DepthTwoValues solve(const Node& node, SideValues& sides);
-    // From now on, finish whatever the control says.
-    void ignore_control() { control_ = nullptr; }
 
     // Solves the node and keeps its counts, so that its sides can be solved by `solve_side`. Only if they fit.
     bool can_open(const Node& node) const;

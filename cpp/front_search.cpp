@@ -59,7 +59,7 @@ FrontSearch::FrontSearch(const SearchContext& context, Units units, int depth)
       depth_(depth) {}
 
 void FrontSearch::check() const {
-    if (context_.control.stopped()) throw SearchStopped{};
+    context_.control.check();
 }
 
 // Returns what a leaf costs at least that keeps to the limits on x and y.

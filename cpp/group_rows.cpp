@@ -10,7 +10,6 @@ namespace {
 
 constexpr std::size_t kWordBits = 64;
 constexpr std::int32_t kEmpty = -1;
-constexpr std::size_t kCellsBetweenChecks = 1 << 20;
 
 // A row is packed into words with earlier columns in more significant bits, so that comparing the
 // words as unsigned integers, first word first, compares rows lexicographically. A last word that
@@ -141,11 +140,9 @@ RowGroups group_rows(const std::uint8_t* x, std::size_t n, std::size_t f, Contro
     RowGroups result;
     result.group.resize(n);
 
-    for (std::size_t i = 0, since_check = 0; i < n; ++i, since_check += f) {
-        if (since_check > kCellsBetweenChecks) {
-            control.check();
-            since_check = 0;
-        }
+    Pace pace(control);
+    for (std::size_t i = 0; i < n; ++i) {
+        pace.step(f);
         pack_row(x + i * f, i, f, key.data());
         const std::int32_t id = keys.insert(key.data());
         if (keys.size() > first_by_id.size()) first_by_id.push_back(static_cast<std::int64_t>(i));

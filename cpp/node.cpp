@@ -4,8 +4,8 @@
 
 namespace goct {
 
-Instance::Instance(const Problem& problem, const Costs& costs, bool keep_ties)
-    : problem_(problem), costs_(costs), keep_ties_(keep_ties) {
+Instance::Instance(const Problem& problem, const Costs& costs, Control& control, bool keep_ties)
+    : problem_(problem), costs_(costs), control_(control), keep_ties_(keep_ties) {
     rows_.reserve(problem.rows());
     for (int r = 0; r < problem.rows(); ++r)
         rows_.push_back({problem.key(r), 1, costs.base(r), costs.first(r), costs.swing(r), costs.weight(r)});
@@ -52,8 +52,12 @@ void Node::make_root(const Instance& instance, SplitSet& scratch) {
         features_[f] = f;
         chain_begin_[f] = f > 0 && problem.chain(f) == problem.chain(f - 1) ? chain_begin_[f - 1] : f;
     }
+    Pace pace(instance.control());
     const auto each_row = [&](auto&& visit) {
-        for (int r : rows_) visit(r, problem.entries_begin(r), problem.entries_end(r));
+        for (int r : rows_) {
+            pace.step(problem.entries_end(r) - problem.entries_begin(r));
+            visit(r, problem.entries_begin(r), problem.entries_end(r));
+        }
     };
     keep_useful(instance, problem.features(), each_row, true, scratch);
 }
@@ -73,8 +77,12 @@ void Node::make_child(const Instance& instance, const Node& parent, int f, bool 
     set_leaf(instance.costs());
     features_ = parent.features_;
     chain_begin_ = parent.chain_begin_;
+    Pace pace(instance.control());
     const auto each_row = [&](auto&& visit) {
-        for (int r : picked_) visit(parent.rows_[r], parent.entries_begin(r), parent.entries_end(r));
+        for (int r : picked_) {
+            pace.step(parent.entries_end(r) - parent.entries_begin(r));
+            visit(parent.rows_[r], parent.entries_begin(r), parent.entries_end(r));
+        }
     };
     keep_useful(instance, parent.features(), each_row, reduce, scratch);
 }

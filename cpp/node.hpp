@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "control.hpp"
 #include "costs.hpp"
 #include "problem.hpp"
 
@@ -34,17 +35,20 @@ struct Sums {
 // Problem and costs together: what does not change while nodes are made.
 class Instance {
 public:
-    // `keep_ties`: rows that cost the same under every class, but not nothing, stay in the nodes.
-    Instance(const Problem& problem, const Costs& costs, bool keep_ties = false);
+    // `keep_ties`: rows that cost the same under every class, but not nothing, stay in the nodes. Making a node throws
+    // SearchStopped if it takes long and the control says so.
+    Instance(const Problem& problem, const Costs& costs, Control& control, bool keep_ties = false);
 
     const Problem& problem() const { return problem_; }
     const Costs& costs() const { return costs_; }
+    Control& control() const { return control_; }
     const Sums& row(int r) const { return rows_[r]; }
     bool active(int r) const { return costs_.active(r) || (keep_ties_ && costs_.base(r) > 0); }
 
 private:
     const Problem& problem_;
     const Costs& costs_;
+    Control& control_;
     const bool keep_ties_;
     std::vector<Sums> rows_;
 };

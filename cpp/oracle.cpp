@@ -125,7 +125,7 @@ Answer Oracle::find(const Question& question, Control& control) {
     const Costs& costs = *known.costs;
     const Problem& problem = prepare(control, costs);
     const std::vector<Ratio> ratios = ratios_to(known, control);
-    const Instance instance(problem, costs);
+    const Instance instance(problem, costs, control);
     const SearchContext context{instance, techniques_, cache_, known.number, ratios, control, matrix_bytes_};
     Search<AnySplits> search(context, depth);
 
@@ -151,7 +151,7 @@ std::vector<Answer> Oracle::find_budgets(const Question& question, const std::ve
     const Costs& costs = *known.costs;
     const Problem& problem = prepare(control, costs);
     const std::vector<Ratio> ratios = ratios_to(known, control);
-    const Instance instance(problem, costs);
+    const Instance instance(problem, costs, control);
     const SearchContext context{instance, techniques_, cache_, known.number, ratios, control, matrix_bytes_};
     const int depth = std::clamp(question.max_depth, 0, kDeepest), asked = std::max(question.max_splits.value_or(0), 0);
     const int most = most_splits(depth, std::min(asked, std::max(rows() - 1, 0)));
@@ -297,7 +297,7 @@ FrontAnswer Oracle::walk_front(const FrontQuestion& question, const FrontSearch:
     const Known& known = register_costs({matrix.data(), 2, 0, 0, question.min_leaf_weight, {}, {}});
     const Problem& problem = prepare(control, *known.costs);
     const std::vector<Ratio> ratios = ratios_to(known, control);
-    const Instance instance(problem, *known.costs, true);
+    const Instance instance(problem, *known.costs, control, true);
     // Rows that cost the same under both labels tell features apart that are duplicates to other calls. Unless these
     // drop duplicates at every node, so that the same ones remain, they must not find such a feature remembered.
     Techniques techniques = techniques_;
@@ -319,6 +319,7 @@ FrontAnswer Oracle::walk_front(const FrontQuestion& question, const FrontSearch:
                                    return limits;
                                });
     if (search.wanted()) {
+        control.finish();
         const LabelledTree found = search.wanted_tree();
         auto label = found.labels.begin();
         answer.tree = build_tree(found.code, [&](const std::vector<int>& leaf) {

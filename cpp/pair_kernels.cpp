@@ -147,8 +147,8 @@ GOCT_INLINE void lines(const PairView<T> s, Done&& done) {
         if (chain_starts) number = 0;
         if (joining > 0) {
             work += static_cast<std::int64_t>(joining + 8) * stride;
-            if (work > kWorkBetweenLooks && s.control) {
-                if (s.control->stopped()) throw SearchStopped{};
+            if (work > kWorkBetweenLooks) {
+                s.control->check();
                 work = 0;
             }
             const T* previous = s.matrix + number * stride;

@@ -45,7 +45,7 @@ struct PairView {
     T* inside_best;            // ... with at most one more split.
     T* outside_best;
     T* best;                   // 3: gain of the best tree with at most 1, 2 and 3 splits
-    Control* control;          // throw SearchStopped when it says so; null: never
+    Control* control;          // throw SearchStopped when it says so
 };
 
 // Some rows of a node, and the memory for what the kernels find out about them.
@@ -81,7 +81,9 @@ public:
         const std::size_t stride = static_cast<std::size_t>(view_.planes) * view_.width;
         T* const cells = cells_.get(node.rows() * stride + Vec<T>::lanes);
         const int* const chain_begin = node.chain_begin();
+        Pace pace(*view_.control);
         for (int r = 0; r < node.rows(); ++r) {
+            pace.step(stride);
             T* line = cells + r * stride;
             std::fill_n(line, stride, T{0});
             for (int k = 0; k < view_.planes; ++k, line += view_.width) {

@@ -571,7 +571,7 @@ typename Search<V>::Outcome Search<V>::solve(const Values& cutoffs, int jobs) {
         }
         best.bound[m] = std::min(best.bound[m], best.cost[m]);
     }
-    if (!known && !context_.control.stopped()) remember(root.total(), depth_, best);
+    if (!known && depth_ > 0 && !context_.control.stopped()) remember(root.total(), depth_, best);
     context_.control.bound = best.bound[size_of(cutoffs) - 1];
     return best;
 }
@@ -604,15 +604,18 @@ bool Search<V>::expand(Preorder& tree, bool known_only) {
     if (std::none_of(tree.begin(), tree.end(), todo)) return true;
     Preorder out;
     const int* code = tree.data();
-    const bool done = expand_at(0, depth_, code, known_only, out);
-    if (done) tree = std::move(out);
-    return done;
+    try {
+        if (!expand_at(0, depth_, code, known_only, out)) return false;
+    } catch (const SearchStopped&) {
+        return false;
+    }
+    tree = std::move(out);
+    return true;
 }
 
 template <class V>
 bool Search<V>::expand_at_last(Preorder& tree) {
-    depth_two_.ignore_control();
-    allowed_depth_two_.ignore_control();
+    context_.control.finish();
     return expand(tree, false);
 }
 

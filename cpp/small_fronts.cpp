@@ -16,7 +16,7 @@ SmallFronts::SmallFronts(const Instance& instance, Units units, Control& control
     : instance_(instance), units_(units), control_(control), bounds_(instance, control) {}
 
 void SmallFronts::check() const {
-    if (control_.stopped()) throw SearchStopped{};
+    control_.check();
 }
 
 void SmallFronts::load(const Node& node) {

@@ -1,0 +1,242 @@
+// The oracle against brute force, stopped at any moment; the cache.
+#include <algorithm>
+#include <map>
+#include <stdexcept>
+#include <thread>
+#include <tuple>
+
+#include "../cache.hpp"
+#include "../oracle.hpp"
+#include "check.hpp"
+
+using namespace goct;
+using namespace goct::test;
+
+namespace {
+
+struct Data {
+    int rows, columns;
+    std::vector<std::uint8_t> cells;
+    std::vector<std::int64_t> costs, weights;
+    std::int64_t split_cost, min_leaf_weight;
+    int depth, classes = 2;
+
+    Question question() const { return {costs.data(), classes, split_cost, depth, min_leaf_weight, {}, {}}; }
+    Oracle oracle(int jobs) const {
+        return {cells.data(), std::size_t(rows), std::size_t(columns), weights.data(), 1 << 20, jobs, {}};
+    }
+};
+
+Data draw_data(Random& random, int most_rows, int most_columns) {
+    Data data{draw(random, 1, most_rows), draw(random, 1, most_columns), {}, {}, {}, 0, 0, draw(random, 0, 4)};
+    if (draw(random, 0, 1)) data.split_cost = draw(random, 0, 4);
+    if (draw(random, 0, 2) == 0) data.min_leaf_weight = draw(random, 1, 6);
+    data.classes = draw(random, 2, 3);
+    for (int i = 0; i < data.rows * data.columns; ++i)
+        data.cells.push_back(static_cast<std::uint8_t>(draw(random, 0, 1)));
+    for (int i = 0; i < data.rows * data.classes; ++i) data.costs.push_back(draw(random, -3, 9));
+    for (int i = 0; i < data.rows; ++i) data.weights.push_back(draw(random, 0, 3));
+    return data;
+}
+
+// Least cost of the rows by dynamic programming over row sets and split budgets.
+class BruteForce {
+public:
+    explicit BruteForce(const Data& data) : data_(data) {}
+
+    std::int64_t solve(unsigned rows, int depth, int splits) {
+        const auto [found, fresh] = known_.try_emplace({rows, depth, splits});
+        if (!fresh) return found->second;
+        std::vector<std::int64_t> sums(data_.classes, 0);
+        for (int r = 0; r < data_.rows; ++r)
+            for (int k = 0; rows >> r & 1 && k < data_.classes; ++k) sums[k] += data_.costs[r * data_.classes + k];
+        std::int64_t best = *std::min_element(sums.begin(), sums.end());
+        for (int c = 0; depth && splits && c < data_.columns; ++c) {
+            unsigned inside = 0;
+            for (int r = 0; r < data_.rows; ++r) inside |= unsigned{data_.cells[r * data_.columns + c]} << r;
+            inside &= rows;
+            const unsigned outside = rows & ~inside;
+            if (!inside || !outside || weight(inside) < data_.min_leaf_weight || weight(outside) < data_.min_leaf_weight)
+                continue;
+            for (int left = 0; left < splits; ++left)
+                best = std::min(best, solve(inside, depth - 1, left) + solve(outside, depth - 1, splits - 1 - left) +
+                                          data_.split_cost);
+        }
+        return known_[{rows, depth, splits}] = best;
+    }
+    std::int64_t solve(int splits) { return solve((1u << data_.rows) - 1, data_.depth, splits); }
+
+private:
+    std::int64_t weight(unsigned rows) const {
+        std::int64_t sum = 0;
+        for (int r = 0; r < data_.rows; ++r) sum += rows >> r & 1 ? data_.weights[r] : 0;
+        return sum;
+    }
+
+    const Data& data_;
+    std::map<std::tuple<unsigned, int, int>, std::int64_t> known_;
+};
+
+std::int64_t cost_of(const Data& data, const Tree& tree) {
+    std::int64_t cost = 0;
+    for (const TreeNode& node : tree) cost += node.feature >= 0 ? data.split_cost : 0;
+    for (int r = 0; r < data.rows; ++r) {
+        const TreeNode* node = &tree[0];
+        while (node->feature >= 0) node = &tree[data.cells[r * data.columns + node->feature] ? node->right : node->left];
+        cost += data.costs[r * data.classes + node->label];
+    }
+    return cost;
+}
+
+}  // namespace
+
+TEST(answers_equal_brute_force) {
+    Random random(11);
+    for (int trial = 0; trial < 400; ++trial) {
+        const Data data = draw_data(random, 12, 5);
+        BruteForce truth(data);
+        const std::int64_t best = truth.solve(15);
+        Oracle oracle = data.oracle(1 + trial % 2);
+        Control control;
+        const Answer answer = oracle.solve(data.question(), control);
+        CHECK(answer.proven && answer.cost == best && answer.bound == best);
+        CHECK(cost_of(data, answer.tree) == best);
+        Question question = data.question();
+        question.cutoff = best;
+        CHECK(oracle.solve(question, control).tree.empty());
+        question.cutoff = best + 1;
+        CHECK(oracle.solve(question, control).cost == best);
+        question.max_splits = draw(random, 0, 6);
+        question.cutoff.reset();
+        CHECK(oracle.solve(question, control).cost == truth.solve(*question.max_splits));
+    }
+}
+
+// Whenever a search is stopped, its bound is below the optimum and its tree costs what it says; and it leaves the oracle
+// in a state to answer the same question to the end.
+TEST(a_stop_at_any_moment_leaves_the_truth) {
+    Random random(12);
+    for (int trial = 0; trial < 150; ++trial) {
+        const Data data = draw_data(random, 14, 6);
+        const std::int64_t best = BruteForce(data).solve(15);
+        Oracle oracle = data.oracle(1 + trial % 2);
+        bool proven = false;
+        for (std::int64_t polls = 0; !proven; polls += 1 + polls / 4) {
+            Control control;
+            control.stop_after(polls);
+            const Answer answer = oracle.solve(data.question(), control);
+            proven = answer.proven;
+            CHECK(answer.bound <= best && best <= answer.cost && !answer.tree.empty());
+            CHECK(cost_of(data, answer.tree) == answer.cost);
+            CHECK(!proven || answer.cost == best);
+        }
+        Question question = data.question();
+        question.split_cost = 0;
+        question.max_splits = draw(random, 0, 7);
+        Data free = data;
+        free.split_cost = 0;
+        BruteForce truth(free);
+        proven = false;
+        for (std::int64_t polls = 0; !proven; polls += 1 + polls / 4) {
+            Control control;
+            control.stop_after(polls);
+            const auto answers = oracle.solve_budgets(question, {}, control);
+            proven = answers[0].proven;
+            for (int m = 0; m <= *question.max_splits; ++m) {
+                const Answer& answer = answers[m];
+                const std::int64_t least = truth.solve(m);
+                CHECK(answer.bound <= least && (!proven || answer.cost == least));
+                CHECK(answer.tree.empty() || (least <= answer.cost && cost_of(free, answer.tree) == answer.cost));
+            }
+        }
+    }
+}
+
+// The points within the limits are all dominated by visited ones unless the walk was stopped.
+TEST(a_stopped_front_claims_nothing) {
+    Random random(13);
+    for (int trial = 0; trial < 60; ++trial) {
+        Data data = draw_data(random, 12, 5);
+        data.min_leaf_weight = 0;
+        std::vector<std::int64_t> positives, negatives;
+        for (int r = 0; r < data.rows; ++r) {
+            positives.push_back(draw(random, 0, 4));
+            negatives.push_back(draw(random, 0, 4));
+        }
+        const FrontQuestion question{positives.data(), negatives.data(), {1, 1}, {1000, 1000, 1000}, data.depth, 0, {}};
+        std::vector<std::pair<std::int64_t, std::int64_t>> all;
+        Oracle oracle = data.oracle(1);
+        for (const bool stop : {false, true}) {
+            bool proven = false;
+            for (std::int64_t polls = 0; !proven; polls += 1 + polls / 4) {
+                Control control;
+                if (stop) control.stop_after(polls);
+                std::vector<std::pair<std::int64_t, std::int64_t>> seen;
+                const auto visit = [&](const Spot& spot) -> std::optional<Limits> {
+                    seen.push_back({spot.x, spot.y});
+                    return Limits{1000, 1000, 1000};
+                };
+                const FrontAnswer answer = oracle.search_front(question, visit, control);
+                proven = answer.proven;
+                if (!stop) all = seen;
+                CHECK(answer.tree.empty() == seen.empty());
+                for (const auto& [x, y] : all)
+                    CHECK(!proven || std::any_of(seen.begin(), seen.end(),
+                                                 [&](const auto& p) { return p.first <= x && p.second <= y; }));
+            }
+        }
+    }
+}
+
+TEST(one_question_at_a_time) {
+    Random random(14);
+    Data data = draw_data(random, 8, 3);
+    data.depth = 2;
+    data.min_leaf_weight = 0;
+    std::vector<std::int64_t> ones(data.rows, 1);
+    Oracle oracle = data.oracle(1);
+    Control control, other;
+    const FrontQuestion question{ones.data(), ones.data(), {1, 1}, {100, 100, 100}, 2, 0, {}};
+    bool refused = false;
+    const auto visit = [&](const Spot&) -> std::optional<Limits> {
+        std::thread([&] {
+            refused = throws<std::runtime_error>([&] { oracle.solve(data.question(), other); });
+        }).join();
+        return std::nullopt;
+    };
+    oracle.search_front(question, visit, control);
+    CHECK(refused);
+    CHECK(oracle.solve(data.question(), other).proven);
+}
+
+TEST(the_cache_never_forgets_a_proof_of_the_same_costs) {
+    Cache cache(1 << 16);
+    Random random(15);
+    const CacheSlot slot{3, kAnySplits};
+    const Key key{1, 2};
+    CHECK(!cache.find(key, slot));
+    cache.store(key, slot, {5, kLeaf, 0, false});
+    cache.store(key, slot, {4, kLeaf, 0, false});
+    CHECK(cache.find(key, slot)->value == 5);
+    cache.store(key, slot, {9, 2, 0, true});
+    cache.store(key, slot, {11, kLeaf, 0, false});
+    CHECK(cache.find(key, slot)->value == 9 && cache.find(key, slot)->exact);
+    CHECK(!cache.find(key, {4, kAnySplits}) && !cache.find(key, {3, 1}));
+    for (std::uint64_t i = 0; i < 100000; ++i) cache.store({i * 0x9E3779B97F4A7C15u, i}, slot, {1, kLeaf, 0, false});
+    CHECK(cache.bytes() <= 64 * 64 * 64);
+    CHECK(cache.entries() <= cache.bytes() / 32);
+    cache.clear();
+    CHECK(cache.entries() == 0 && !cache.find(key, slot));
+}
+
+TEST(a_control_remembers_why) {
+    Control late(0.0), free;
+    CHECK(late.stopped() && late.reason() == StopReason::time);
+    late.interrupt();
+    CHECK(late.reason() == StopReason::time);
+    CHECK(!free.stopped() && !throws<SearchStopped>([&] { free.check(); }));
+    free.interrupt();
+    CHECK(throws<SearchStopped>([&] { free.check(); }) && free.reason() == StopReason::interrupted);
+    free.finish();
+    CHECK(free.stopped() && !throws<SearchStopped>([&] { free.check(); }));
+}
