@@ -24,9 +24,9 @@ from goct.metrics import (
     YoudenJ,
     get_metric,
 )
-from tests.reference import achievable, achievable_costs, best
 from tests.support.mip import solve
 from tests.support.problems import check_stopped, hard_problem
+from tests.support.reference import achievable, achievable_costs, best
 
 ENGINES = ["search", "mip"]
 PENALTIES = [0, Fraction(1, 100), Fraction(1, 7), 2]

@@ -19,7 +19,7 @@ from goct.metrics import (
     QuotientMetric,
     Shape,
 )
-from tests import reference
+from tests.support import reference
 
 
 class Tversky(FractionalMetric):

@@ -10,7 +10,7 @@ from goct.metrics import F1, MCC, BalancedAccuracy, Confusion, GMean, Metric, Pr
 from goct.plane import outer
 from goct.search import engine
 from goct.search.questions import SearchOracle
-from tests.reference import achievable
+from tests.support.reference import achievable
 
 METRICS: list[Metric] = [
     *map(get_metric, ("f1", "mcc", "gmean", "fowlkes_mallows", "dor_smoothed", "kappa")),

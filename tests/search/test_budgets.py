@@ -12,7 +12,7 @@ from goct import Problem, Status, solve
 from goct.metrics import Confusion, get_metric
 from goct.search import budgets
 from goct.search.budgets import BudgetSweep
-from tests.reference import achievable
+from tests.support.reference import achievable
 
 METRICS = ("f1", "mcc", "gmean", "fowlkes_mallows")
 

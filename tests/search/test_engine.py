@@ -37,8 +37,8 @@ from goct.metrics import (
     get_metric,
 )
 from goct.search.engine import can_maximise
-from tests.reference import achievable, best
 from tests.support.problems import large_problem, random_problem
+from tests.support.reference import achievable, best
 
 METRICS_OF_TWO_CLASSES = [
     *(make() for name, make in METRICS.items() if name != "instance_cost" and can_maximise(make())),

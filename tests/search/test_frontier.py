@@ -16,8 +16,8 @@ from goct.metrics import (
 )
 from goct.plane.hull import lower_hull
 from goct.search.frontier import Frontier
-from tests.reference import achievable
 from tests.support.problems import large_problem, random_problem
+from tests.support.reference import achievable
 
 
 def points_of(result: Frontier) -> list[tuple[int, int]]:

@@ -41,7 +41,7 @@ from goct.mip.runner import ModelRunner
 from goct.mip.tree_program import Instances, TreeProgram
 from goct.task import Task
 from goct.tree import Leaf, Node, Split
-from tests.reference import achievable, achievable_costs, best
+from tests.support.reference import achievable, achievable_costs, best
 
 
 def solve(problem: Problem, *arguments: Any, **options: Any) -> Solution:

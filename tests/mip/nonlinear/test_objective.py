@@ -29,7 +29,6 @@ from goct.metrics import (
 )
 from goct.mip import BACKENDS
 from goct.mip.backends.base import Settings
-from tests.reference import achievable
 from tests.support.mip import (
     MARKEDNESS,
     SINGLE,
@@ -43,6 +42,7 @@ from tests.support.mip import (
     weighted,
 )
 from tests.support.problems import check_stopped
+from tests.support.reference import achievable
 
 PENALTIES = [Fraction(0), Fraction(1, 50)]
 
