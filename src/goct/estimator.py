@@ -190,15 +190,14 @@ class OptimalTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
             )
         table = read_table(X)
         y = _check_target(y)
-        classes, codes = check_labels(y, table.n_rows)
+        classes, _ = check_labels(y, table.n_rows)
         self._check_classes(metric, classes)
 
         # A metric of one class against the rest needs cuts that tell these two apart.
         is_one_vs_rest = metric.is_binary and len(classes) > 2
         target = y == self.pos_label if is_one_vs_rest else y
-        matrix = binarizer.fit(table, target, sample_weight).transform(table)
         problem = Problem.from_arrays(
-            matrix,
+            binarizer.fit(table, target, sample_weight).transform(table),
             y,
             pos_label=self.pos_label,
             sample_weight=sample_weight,
@@ -206,17 +205,15 @@ class OptimalTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
             feature_names=binarizer.get_feature_names_out().tolist(),
         )
         solution = self._solve(problem, metric)
-        tree = solution.tree
-        if tree is None:
+        if solution.tree is None:
             raise _no_tree(solution)
-        weights = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, float)
 
         # Nothing is set before everything has gone well.
         self.binarizer_ = binarizer
-        self.tree_ = tree
+        self.tree_ = solution.tree
         self.solution_ = solution
         self.classes_ = np.unique(y)
-        self.leaf_weights_ = _node_weights(tree, tree.apply(matrix), codes, weights)
+        self.leaf_weights_ = np.array(self.tree_.node_counts(problem), dtype=np.float64)
         self.n_features_in_ = binarizer.n_features_in_
         if hasattr(binarizer, "feature_names_in_"):
             self.feature_names_in_ = binarizer.feature_names_in_
@@ -447,15 +444,3 @@ def _no_tree(solution: Solution) -> NoTreeError:
         f"no tree that meets the constraints ({constraints}) was found before the "
         f"{solution.limit.value} limit was reached; it is not proven that there is none"
     )
-
-
-def _node_weights(
-    tree: Tree, leaves: NDArray[np.intp], codes: NDArray[np.intp], weights: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Return the weight of each class at each node, nodes in preorder."""
-    totals = np.zeros((len(tree.parents), len(tree.classes)))
-    np.add.at(totals, (leaves, codes), weights)
-    for number, parent in reversed(list(enumerate(tree.parents))):
-        if parent is not None:
-            totals[parent[0]] += totals[number]
-    return totals

@@ -103,7 +103,7 @@ def learning(command: Callable[..., None]) -> Callable[..., None]:
 
 
 @dataclass(frozen=True, eq=False)
-class Task:
+class Prepared:
     """A table with a target, split and turned into conditions.
 
     Attributes
@@ -122,14 +122,14 @@ class Task:
     source: Source
 
 
-def load_task(
+def prepare(
     path: Path,
     options: LearningOptions,
     *,
     one_vs_rest: bool,
     test_size: float = 0.0,
     seed: int = 0,
-) -> Task:
+) -> Prepared:
     """Read a table and prepare it for learning; every problem with it is a clear error.
 
     Parameters
@@ -187,7 +187,7 @@ def load_task(
         for text in notes:
             note(f"note: {text}")
     source = Source(path.name, target, len(features.columns), len(names))
-    return Task(binarizer, train, test, source)
+    return Prepared(binarizer, train, test, source)
 
 
 def read_delimiter(text: str | None) -> str | None:

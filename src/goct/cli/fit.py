@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from goct._validation import check_choice
-from goct.cli.data import Data, LearningOptions, Task, learning, load_task
+from goct.cli.data import Data, LearningOptions, Prepared, learning, prepare
 from goct.cli.guard import Code, UsageError, check_outputs, note
 from goct.cli.progress import ProgressDisplay
 from goct.constraints import get_constraint
@@ -52,11 +52,11 @@ def fit(
     goal = get_metric(metric)
     constraints = [get_constraint(text) for text in constraint or ()]
     check_choice(engine, "engine", ENGINES)
-    task = load_task(data, options, one_vs_rest=goal.is_binary, test_size=test_size, seed=seed)
-    _check_classes(task, goal)
+    prepared = prepare(data, options, one_vs_rest=goal.is_binary, test_size=test_size, seed=seed)
+    _check_classes(prepared, goal)
     with ProgressDisplay(options.quiet) as progress:
         solution = solve(
-            task.train,
+            prepared.train,
             goal,
             options.depth,
             split_penalty=split_penalty,
@@ -72,7 +72,7 @@ def fit(
         note(solution.describe_status())
         infeasible = solution.status is Status.INFEASIBLE
         raise typer.Exit(Code.INFEASIBLE if infeasible else Code.NO_TREE)
-    model = _model(task, goal, solution)
+    model = _model(prepared, goal, solution)
     if save is not None:
         model.save(save)
     if report is not None:
@@ -85,31 +85,28 @@ def fit(
         raise typer.Exit(Code.STOPPED)
 
 
-def _check_classes(task: Task, metric: Metric) -> None:
-    if metric.is_binary and task.train.n_classes > 2 and task.train.positive is None:
-        classes = ", ".join(map(repr, task.train.classes))
+def _check_classes(prepared: Prepared, metric: Metric) -> None:
+    if metric.is_binary and prepared.train.n_classes > 2 and prepared.train.positive is None:
+        classes = ", ".join(map(repr, prepared.train.classes))
         raise UsageError(
-            f"{metric.name} is about one class, and the target has {task.train.n_classes}: "
+            f"{metric.name} is about one class, and the target has {prepared.train.n_classes}: "
             f"{classes}; name one with --positive, or choose a metric such as accuracy"
         )
 
 
-def _model(task: Task, metric: Metric, solution: Solution) -> Model:
+def _model(prepared: Prepared, metric: Metric, solution: Solution) -> Model:
     tree = solution.tree
     assert tree is not None
     model = Model.from_solution(
         solution,
-        task.binarizer.conditions_,
-        source=task.source,
-        columns=columns_of(task.binarizer),
+        prepared.binarizer.conditions_,
+        source=prepared.source,
+        columns=columns_of(prepared.binarizer),
         missing_words=MISSING,
     )
-    rival = compare_with_cart(
-        task.train, task.test, metric, solution.max_depth, tree.n_leaves, solution.constraints
-    )
-    test = None
-    if task.test is not None:
-        test = Part.of(tree, task.test, metric)
+    limits = metric, solution.max_depth, tree.n_leaves, solution.constraints
+    rival = compare_with_cart(prepared.train, prepared.test, *limits)
+    test = None if prepared.test is None else Part.of(tree, prepared.test, metric)
     return replace(model, test=test, rivals=(rival,))
 
 

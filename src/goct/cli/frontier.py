@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from goct._text import format_weight
-from goct.cli.data import Data, LearningOptions, learning, load_task
+from goct.cli.data import Data, LearningOptions, learning, prepare
 from goct.cli.guard import Code, UsageError, check_outputs, note
 from goct.data.csv_file import write_csv
 from goct.files import atomic_write
@@ -39,14 +39,14 @@ def frontier(
     check_outputs([data], [output, plot])
     if plot is not None and plot.suffix.lower() not in (".png", ".svg", ".pdf"):
         raise UsageError(f"{plot}: the name of a figure must end in .png, .svg or .pdf")
-    task = load_task(data, options, one_vs_rest=True)
-    if task.train.positive is None:
+    problem = prepare(data, options, one_vs_rest=True).train
+    if problem.positive is None:
         raise UsageError(
-            f"the frontier is about one class, and {options.target!r} has {task.train.n_classes}; "
+            f"the frontier is about one class, and {options.target!r} has {problem.n_classes}; "
             "name one with --positive, and it stands against the rest"
         )
     found = find_frontier(
-        task.train,
+        problem,
         options.depth,
         max_splits=options.max_splits,
         pareto=pareto,

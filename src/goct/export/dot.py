@@ -10,15 +10,15 @@ from goct.model import as_model
 from goct.tree import Leaf
 
 
-def export_dot(tree: Any) -> str:
+def export_dot(model: Any) -> str:
     """Write a tree as a graph for Graphviz: ``dot -Tsvg tree.dot > tree.svg``.
 
     Parameters
     ----------
-    tree
+    model
         A :class:`goct.Model`, or a fitted :class:`goct.OptimalTreeClassifier`.
     """
-    model = as_model(tree)
+    model = as_model(model)
     colours = class_colours(len(model.classes), model.positive)
     lines = [
         "digraph tree {",

@@ -78,7 +78,7 @@ def _true(value):
 """
 
 
-def export_python(tree: Any, name: str = "predict") -> str:
+def export_python(model: Any, name: str = "predict") -> str:
     """Write a tree as the source of a Python function.
 
     The function takes a row as a mapping from column names to values, and
@@ -89,12 +89,12 @@ def export_python(tree: Any, name: str = "predict") -> str:
 
     Parameters
     ----------
-    tree
+    model
         A :class:`goct.Model`, or a fitted :class:`goct.OptimalTreeClassifier`.
     name
         The name of the function.
     """
-    model = as_model(tree)
+    model = as_model(model)
     if not name.isidentifier() or keyword.iskeyword(name):
         raise ValueError(f"{name!r} is not a name that a Python function may have")
     kinds = {type(condition) for condition in model.conditions}

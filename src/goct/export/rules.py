@@ -10,7 +10,7 @@ from goct.model import as_model
 from goct.tree import Leaf
 
 
-def export_rules(tree: Any) -> str:
+def export_rules(model: Any) -> str:
     """Write one line per leaf: when it applies, what it predicts, how often it is right.
 
     Exactly one rule applies to every row. Conditions on the same column are
@@ -20,10 +20,10 @@ def export_rules(tree: Any) -> str:
 
     Parameters
     ----------
-    tree
+    model
         A :class:`goct.Model`, or a fitted :class:`goct.OptimalTreeClassifier`.
     """
-    model = as_model(tree)
+    model = as_model(model)
     lines = []
     for node, path, counts in zip(
         model.tree.nodes(), paths(model), model.train.counts, strict=True

@@ -9,7 +9,7 @@ from goct.model import Model, as_model
 from goct.tree import Leaf, Node
 
 
-def export_sql(tree: Any) -> str:
+def export_sql(model: Any) -> str:
     """Write a tree as a ``CASE`` expression of standard SQL.
 
     NULL is a missing value. It makes every condition but ``IS NULL`` unknown,
@@ -21,10 +21,10 @@ def export_sql(tree: Any) -> str:
 
     Parameters
     ----------
-    tree
+    model
         A :class:`goct.Model`, or a fitted :class:`goct.OptimalTreeClassifier`.
     """
-    model = as_model(tree)
+    model = as_model(model)
     lines: list[str] = []
     conditions = [sql_condition(condition, model) for condition in model.conditions]
 

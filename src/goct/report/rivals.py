@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-import numpy as np
-
 from goct.cart import cart_tree
 from goct.constraints import Constraint
 from goct.metrics import Metric
 from goct.model import Quantity, Rival
+from goct.model.records import Matrix
 from goct.problem import Problem
 
 
@@ -36,8 +35,8 @@ def compare_with_cart(
     """
     tree = cart_tree(train, max_depth, n_leaves)
 
-    def matrix(problem: Problem) -> tuple[tuple[int, ...], ...]:
-        return tuple(map(tuple, np.asarray(tree.confusion_matrix(problem)).tolist()))
+    def matrix(problem: Problem) -> Matrix:
+        return tuple(map(tuple, tree.confusion_matrix(problem)))
 
     return Rival(
         name="CART",
