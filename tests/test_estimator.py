@@ -21,6 +21,7 @@ import goct.binarize.binarizer
 import goct.estimator
 from goct import OptimalTreeClassifier, Problem, Status, solve
 from goct.binarize import Binarizer
+from goct.constraints import MinLeafWeight, RequireFeatures
 from goct.exceptions import (
     BinarizationWarning,
     GoctWarning,
@@ -318,14 +319,28 @@ def test_options_reach_the_engine(cancer) -> None:
     assert classifier.solution_.split_penalty == Fraction(1, 100)
     assert classifier.leaf_weights_.sum(axis=1).min() >= 250
     assert OptimalTreeClassifier("accuracy", 1).fit(X, y).leaf_weights_.sum(axis=1).min() < 250
-    with pytest.raises(TypeError, match="unknown option 'speed'"):
+    with pytest.raises(TypeError, match="unknown option 'speed' of the search engine"):
         OptimalTreeClassifier(engine_options={"speed": 1}).fit(X, y)
+    with pytest.raises(TypeError, match="unknown option 'backend' of the search engine"):
+        OptimalTreeClassifier(engine_options={"backend": "highs"}).fit(X, y)
     with pytest.raises(ValueError, match="unknown engine 'fast'"):
         OptimalTreeClassifier(engine="fast").fit(X, y)
     few = X.iloc[:60, :2]
     mip = OptimalTreeClassifier("accuracy", max_depth=1, engine="mip", random_state=1)
     search = clone(mip).set_params(engine="search")
     assert mip.fit(few, y[:60]).solution_.value == search.fit(few, y[:60]).solution_.value
+
+
+def test_threads_and_options_of_the_engine_that_was_chosen() -> None:
+    X, y = noise(40)
+    classifier = OptimalTreeClassifier("accuracy", 1, binarizer="none", n_jobs=2)
+    light = clone(classifier).set_params(constraints=[MinLeafWeight(5)])
+    assert light.fit(X, y).solution_.stats["engine"] == "search"
+    required = clone(classifier).set_params(constraints=[RequireFeatures(["x0"])])
+    with pytest.raises(TypeError, match="unknown option 'fewest_splits' of the MIP engine"):
+        clone(required).set_params(engine_options={"fewest_splits": False}).fit(X, y)
+    required.set_params(engine_options={"backend": "highs", "formulation": "wflow"})
+    assert required.fit(X, y).solution_.stats["engine"] == "mip"
 
 
 def test_progress(capsys, cancer) -> None:

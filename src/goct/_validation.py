@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from fractions import Fraction
 from numbers import Integral
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 from goct.exact import as_fraction
 
 _BLOCK_ELEMENTS = 1 << 24
+_MOST_JOBS = 256
 
 
 def plain(value: Any) -> Any:
@@ -27,6 +29,13 @@ def check_count(value: Any, name: str, minimum: int = 0) -> int:
     if value < minimum:
         raise ValueError(f"{name} must be at least {minimum}, got {value}")
     return int(value)
+
+
+def check_jobs(n_jobs: Any) -> int:
+    """Return a number of threads; -1 stands for one per processor."""
+    if plain(n_jobs) == -1:
+        return os.cpu_count() or 1
+    return min(check_count(n_jobs, "n_jobs", minimum=1), _MOST_JOBS)
 
 
 def check_flag(value: Any, name: str) -> bool:

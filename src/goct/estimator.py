@@ -370,10 +370,6 @@ class OptimalTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
             )
 
     def _solve(self, problem: Problem, metric: Metric) -> Solution:
-        options = dict(self.engine_options or {})
-        n_jobs = joblib.effective_n_jobs(self.n_jobs)
-        if n_jobs != 1:
-            options["n_jobs"] = n_jobs
         seed = self.random_state
         if isinstance(seed, np.random.RandomState):
             seed = int(check_random_state(seed).randint(2**31 - 1))
@@ -390,7 +386,7 @@ class OptimalTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
             time_limit=self.time_limit,
             random_state=seed,
             callback=printer,
-            **options,
+            **{"n_jobs": joblib.effective_n_jobs(self.n_jobs), **(self.engine_options or {})},
         )
         if printer is not None:
             printer.finish(solution)

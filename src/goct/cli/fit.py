@@ -66,7 +66,7 @@ def fit(
             engine=engine,
             time_limit=options.time_limit,
             callback=progress,
-            **({} if options.n_jobs == 1 else {"n_jobs": options.n_jobs}),
+            n_jobs=options.n_jobs,
         )
     if solution.tree is None:
         note(solution.describe_status())

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from typing import Any
 
-from goct._validation import check_choice, check_count, check_flag
+from goct._validation import check_choice, check_flag, check_jobs
 from goct.exact import as_fraction
 from goct.metrics import FractionalMetric, LinearMetric, Metric, Shape
 from goct.mip.backends.base import Ability, Backend
@@ -95,7 +95,7 @@ class SolverOptions:
         The solver may stop when it has proven the tree to be this close to the
         best one, in the metric's own unit.
     n_jobs
-        The number of threads of the solver.
+        The number of threads of the solver; -1 for all processors.
     log
         Whether the solver prints its log.
     """
@@ -110,7 +110,7 @@ class SolverOptions:
         object.__setattr__(self, "gap", as_fraction(self.gap, "gap"))
         if self.gap < 0:
             raise ValueError(f"gap must not be negative, got {self.gap}")
-        check_count(self.n_jobs, "n_jobs", minimum=1)
+        object.__setattr__(self, "n_jobs", check_jobs(self.n_jobs))
         check_flag(self.log, "log")
         if not self.solver.is_available:
             raise ImportError(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
@@ -12,7 +11,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from goct import _core
-from goct._validation import check_binary_matrix, check_choice, check_count, check_flag
+from goct._validation import (
+    check_binary_matrix,
+    check_choice,
+    check_count,
+    check_flag,
+    check_jobs,
+)
 from goct.solution import Limit
 
 TreeTuple: TypeAlias = "int | tuple[int, TreeTuple, TreeTuple]"
@@ -31,7 +36,6 @@ TECHNIQUES: Mapping[str, str] = {
 """What can be switched off for an ablation. No switch changes what is found, only how fast."""
 
 _LARGEST = 2**63 - 1
-_MOST_JOBS = 256
 
 
 class OracleStatus(Enum):
@@ -171,7 +175,7 @@ class LinearOracle:
             cells.copy() if cells.flags.writeable else cells,
             row_weights,
             min(check_count(memory_limit, "memory_limit"), _LARGEST),
-            count_jobs(n_jobs),
+            check_jobs(n_jobs),
             dict(techniques or {}),
         )
 
@@ -383,13 +387,6 @@ class LinearOracle:
                 "costs must be a matrix with one row per row of X and at least one class"
             )
         return matrix
-
-
-def count_jobs(n_jobs: int) -> int:
-    """Return a number of threads; -1 stands for one per processor."""
-    if n_jobs == -1:
-        return os.cpu_count() or 1
-    return min(check_count(n_jobs, "n_jobs", minimum=1), _MOST_JOBS)
 
 
 def _integers(values: ArrayLike, name: str) -> NDArray[np.int64]:
