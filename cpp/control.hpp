@@ -32,7 +32,23 @@ public:
         if (reason_.load(std::memory_order_relaxed) != StopReason::none) return true;
         if (limited_ && Clock::now() >= deadline_) stop(StopReason::time);
         if (polls_left_.load(std::memory_order_relaxed) >= 0 && polls_left_-- == 0) interrupt();
-        return reason_.load(std::memory_order_relaxed) != StopReason::none;
+        if (pausing_ && Clock::now() >= pause_) paused_.store(true, std::memory_order_relaxed);
+        return paused() || reason_.load(std::memory_order_relaxed) != StopReason::none;
+    }
+    // Between the parts of a search: the next one ends after so many seconds of the call, as if stopped, but the call
+    // goes on.
+    void pause_at(double seconds) {
+        pausing_ = seconds < 1e9;
+        const std::chrono::duration<double> until(pausing_ ? seconds : 0.0);
+        pause_ = start_ + std::chrono::duration_cast<Clock::duration>(until);
+        paused_ = false;
+    }
+    void resume() { pause_at(std::numeric_limits<double>::infinity()); }
+    bool paused() const { return paused_.load(std::memory_order_relaxed); }
+    // All the time there is, in seconds.
+    double limit() const {
+        using Seconds = std::chrono::duration<double>;
+        return limited_ ? Seconds(deadline_ - start_).count() : std::numeric_limits<double>::infinity();
     }
     // The same for long work below the search, which is given up.
     void check() {
@@ -60,8 +76,9 @@ private:
         reason_.compare_exchange_strong(none, reason);
     }
 
-    Clock::time_point start_, deadline_;
-    bool limited_;
+    Clock::time_point start_, deadline_, pause_;
+    bool limited_, pausing_ = false;
+    std::atomic<bool> paused_{false};
     std::atomic<StopReason> reason_{StopReason::none};
     std::atomic<bool> finishing_{false};
     std::atomic<std::int64_t> polls_left_{-1};

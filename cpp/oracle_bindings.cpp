@@ -72,7 +72,9 @@ Techniques read_techniques(const nb::dict& switches) {
                        : which == "cache"      ? &techniques.cache
                        : which == "transfer"   ? &techniques.transfer
                        : which == "cutoffs"    ? &techniques.cutoffs
+                       : which == "slack"      ? &techniques.slack
                        : which == "first_pass" ? &techniques.first_pass
+                       : which == "deepening"  ? &techniques.deepening
                                                : nullptr;
         if (!target) throw nb::value_error(("unknown technique: " + which).c_str());
         *target = nb::cast<bool>(value);

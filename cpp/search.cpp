@@ -10,6 +10,9 @@
 namespace goct {
 namespace {
 
+// When a search takes long, in seconds, or as a share of the time there is; and the share for a better start.
+constexpr double kLong = 2.0, kEarly = 0.05, kShare = 0.2;
+
 int size_of(const auto& values) { return static_cast<int>(values.size()); }
 
 void raise(auto& bounds, const auto& by) {
@@ -119,7 +122,8 @@ void Search<V>::rank_features(int l, int depth) {
     Level& at = level(l);
     const Node& node = at.node;
     at.open.reset();
-    if (depth == 3 && depth_two_.can_open(node))
+    at.allowed_open.reset();
+    if (depth == 3 && (constrained_ ? allowed_depth_two_ : depth_two_).can_open(node))
         at.open = depth_two_.open(node, at.sides, at.small);
     else
         at.small = depth_two_.solve(node, at.sides);
@@ -193,10 +197,10 @@ void Search<V>::take_tree(const DepthTwoValues& values, int m, std::int64_t leaf
 template <class V>
 template <class Solve>
 std::optional<DepthTwoValues> Search<V>::allowed_values(const DepthTwoValues& relaxed, const Values& cutoffs,
-                                                        Solve&& solve_allowed) const {
+                                                        Solve&& solve) const {
     if (!constrained_) return relaxed;
     for (int m = 0; m < size_of(cutoffs); ++m)
-        if (V::least(relaxed, m, split_cost_) < cutoffs[m]) return solve_allowed();
+        if (V::least(relaxed, m, split_cost_) < cutoffs[m]) return solve();
     return std::nullopt;
 }
 
@@ -204,9 +208,9 @@ std::optional<DepthTwoValues> Search<V>::allowed_values(const DepthTwoValues& re
 template <class V>
 template <class Solve>
 void Search<V>::take_small(const Sums& rows, int depth, std::int64_t leaf, const DepthTwoValues& relaxed,
-                           const Values& cutoffs, Solve&& solve_allowed, Outcome& out) {
+                           const Values& cutoffs, Solve&& solve, Outcome& out) {
     ++context_.control.depth_two;
-    const auto values = allowed_values(relaxed, cutoffs, solve_allowed);
+    const auto values = allowed_values(relaxed, cutoffs, solve);
     for (int m = 0; m < size_of(cutoffs); ++m) {
         out.relaxed[m] = V::least(relaxed, m, split_cost_);
         if (values) take_tree(*values, m, leaf, out);
@@ -220,6 +224,22 @@ DepthTwoValues Search<V>::solve_small(DepthTwo& solver, const Node& node, int de
     DepthTwoValues values = solver.solve(node, sides);
     if (depth == 1) values[2] = values[3] = values[1];
     return values;
+}
+
+// The same for trees that are allowed. A node that is open is opened for them, too, unless it has so few rows that its
+// sides are counted faster one by one.
+template <class V>
+DepthTwoValues Search<V>::solve_allowed(int l, int depth) {
+    Level& at = level(l);
+    if (depth != 3 || !open_allowed(at)) return solve_small(allowed_depth_two_, at.node, depth, at.allowed_sides);
+    return at.allowed_small;
+}
+
+template <class V>
+bool Search<V>::open_allowed(Level& at) {
+    if (!at.open || at.node.rows() < at.node.features()) return false;
+    if (!at.allowed_open) at.allowed_open = allowed_depth_two_.open(at.node, at.allowed_sides, at.allowed_small);
+    return true;
 }
 
 // Raises the bounds of `out`. Trees that cost less than their cutoffs are found, and the bounds are their costs then;
@@ -236,7 +256,7 @@ void Search<V>::search(int l, int depth, const Values& cutoffs, Outcome& out) {
         }
         return;
     }
-    const auto solve_allowed = [&] { return solve_small(allowed_depth_two_, node, depth, at.allowed_sides); };
+    const auto solve_allowed = [&] { return this->solve_allowed(l, depth); };
     if (depth <= 2) {
         const DepthTwoValues values = solve_small(depth_two_, node, depth, at.sides);
         return take_small(node.total(), depth, node.leaf(), values, cutoffs, solve_allowed, out);
@@ -316,6 +336,14 @@ void Search<V>::try_features(int l, int depth, Outcome& out) {
     }
 }
 
+// Tight cutoffs let a child end early, with a weak bound that says little about similar row sets. In deep searches with
+// many features and few rows, where a node costs more than its sides, a better bound pays.
+template <class V>
+bool Search<V>::slack() const {
+    const Node& root = levels_[0]->node;
+    return context_.techniques.slack && V::kSlackPays && depth_ >= 5 && root.features() > root.rows();
+}
+
 // Feature f at the root of the node at level l: the side with more to gain first.
 template <class V>
 void Search<V>::attempt(int l, int depth, int f, const Values& limits) {
@@ -334,6 +362,8 @@ void Search<V>::attempt(int l, int depth, int f, const Values& limits) {
             useful = useful || at.side[inside].bound[own] < left;
         });
         if (!useful || context_.control.stopped()) return;
+        if (depth > 3 && slack())
+            for (auto& left : at.left) left = std::min(left + left / 2 + 1, kInfinite);
         search_side(l, depth - 1, f, inside, at.left, at.side[inside]);
     }
 }
@@ -359,11 +389,12 @@ void Search<V>::search_side(int l, int depth, int f, bool inside, const Values& 
         make_child(l, f, inside);
         return search(l + 1, depth, cutoffs, out);
     }
-    const auto solve_allowed = [&] {
+    const auto solve_allowed_side = [&] {
+        if (open_allowed(at)) return allowed_depth_two_.solve_side(*at.allowed_open, f, inside, leaf);
         make_child(l, f, inside);
-        return allowed_depth_two_.solve(level(l + 1).node, at.allowed_sides);
+        return solve_small(allowed_depth_two_, level(l + 1).node, depth, at.allowed_sides);
     };
-    take_small(rows, depth, leaf, depth_two_.solve_side(*at.open, f, inside, leaf), cutoffs, solve_allowed, out);
+    take_small(rows, depth, leaf, depth_two_.solve_side(*at.open, f, inside, leaf), cutoffs, solve_allowed_side, out);
 }
 
 // Trees with feature f at the root, where they cost less than the limits: these are lowered.
@@ -552,7 +583,7 @@ const Node& Search<V>::enter_root() {
 }
 
 template <class V>
-typename Search<V>::Outcome Search<V>::solve(const Values& cutoffs, int jobs) {
+typename Search<V>::Outcome Search<V>::solve(const Values& cutoffs, int jobs, bool deepen) {
     jobs_ = jobs;
     Outcome best;
     best.reset(size_of(cutoffs));
@@ -562,6 +593,15 @@ typename Search<V>::Outcome Search<V>::solve(const Values& cutoffs, int jobs) {
         if (best.cost[m] < kInfinite && !expand(best.tree[m], true)) best.cost[m] = kInfinite;
     if (!known && depth_ > 2 && context_.techniques.first_pass)
         for (const int width : {1, 3}) pass(width, cutoffs, best);
+    if (!known && depth_ > 3 && deepen && context_.techniques.deepening) {
+        // Only a search that takes long needs a better start.
+        Control& control = context_.control;
+        control.pause_at(std::min(kLong, kEarly * control.limit()));
+        pass(0, cutoffs, best);
+        known = !control.paused();
+        if (!known) find_better(cutoffs, best);
+        control.resume();
+    }
     if (!known) pass(0, cutoffs, best);
     for (int m = 0; m < size_of(cutoffs); ++m) {
         if (best.cost[m] >= std::min(kInfinite, cutoffs[m])) {
@@ -571,7 +611,7 @@ typename Search<V>::Outcome Search<V>::solve(const Values& cutoffs, int jobs) {
         }
         best.bound[m] = std::min(best.bound[m], best.cost[m]);
     }
-    if (!known && depth_ > 0 && !context_.control.stopped()) remember(root.total(), depth_, best);
+    if (depth_ > 0 && !context_.control.stopped()) remember(root.total(), depth_, best);
     context_.control.bound = best.bound[size_of(cutoffs) - 1];
     return best;
 }
@@ -590,11 +630,52 @@ void Search<V>::pass(int width, const Values& cutoffs, Outcome& best) {
     width_ = 0;
     raise(best.bound, out.bound);
     raise(best.relaxed, out.relaxed);
+    for (int m = 0; m < size_of(cutoffs); ++m)
+        if (out.cost[m] < limits[m] && expand(out.tree[m], true)) take(m, out, m, best);
+}
+
+template <class V>
+void Search<V>::take(int m, const Outcome& found, int from, Outcome& best) {
+    best.cost[m] = found.cost[from];
+    best.tree[m] = found.tree[from];
+    if (m + 1 == size_of(best.cost)) context_.control.incumbent = best.cost[m];
+}
+
+// Better trees than the first passes have found, within a share of the time: the best ones of smaller depth, then those
+// of wider passes.
+template <class V>
+void Search<V>::find_better(const Values& cutoffs, Outcome& best) {
+    Control& control = context_.control;
+    const double now = control.elapsed(), share = kShare * std::min(control.limit(), 5 * now);
+    for (int depth = 3; depth < depth_ && control.elapsed() < now + share / 2; ++depth) {
+        control.pause_at(now + share / 2);
+        start_from(depth, cutoffs, best);
+    }
+    for (const int width : {5, 10, 20}) {
+        control.pause_at(now + share);
+        if (!control.stopped()) pass(width, cutoffs, best);
+    }
+}
+
+template <class V>
+void Search<V>::start_from(int depth, const Values& cutoffs, Outcome& best) {
+    const int classes = std::min(size_of(cutoffs), V::most_classes(depth));
+    const auto limit = [&](int m) { return std::min(cutoffs[m], best.cost[m]); };
+    Search smaller(context_, depth, classes);
+    Values limits;
+    V::template resize<std::int64_t>(limits, classes, 0);
+    for (int m = 0; m < size_of(cutoffs); ++m)
+        limits[std::min(m, classes - 1)] = std::max(limits[std::min(m, classes - 1)], limit(m));
+    Outcome found;
+    try {
+        found = smaller.solve(limits, jobs_, false);
+    } catch (const SearchStopped&) {
+        return;
+    }
+    context_.control.resume();
     for (int m = 0; m < size_of(cutoffs); ++m) {
-        if (out.cost[m] >= best.cost[m] || out.cost[m] >= cutoffs[m] || !expand(out.tree[m], true)) continue;
-        best.cost[m] = out.cost[m];
-        best.tree[m] = out.tree[m];
-        if (m + 1 == size_of(cutoffs)) context_.control.incumbent = best.cost[m];
+        const int from = std::min(m, classes - 1);
+        if (found.cost[from] < limit(m) && smaller.expand(found.tree[from], false)) take(m, found, from, best);
     }
 }
 

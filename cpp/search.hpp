@@ -27,7 +27,9 @@ struct Techniques {
     bool cache = true;          // remember solved row sets
     bool transfer = true;       // use what is remembered from other costs
     bool cutoffs = true;        // a child need not beat what its sibling leaves
+    bool slack = true;          // ... but it is searched a little beyond that where its value helps others
     bool first_pass = true;     // search narrow before searching wide
+    bool deepening = true;      // ... and again, less narrow and less deep, if it takes long
 };
 
 // What all threads of a call share.
@@ -72,7 +74,7 @@ public:
     // The trees for all rows that cost least, if that is below their cutoffs: then bound and cost are equal. Otherwise
     // the bound is at least the cutoff. If the search was stopped, the bounds are true and the trees the best so far.
     // A cutoff of zero switches a class off.
-    Outcome solve(const Values& cutoffs, int jobs);
+    Outcome solve(const Values& cutoffs, int jobs, bool deepen = true);
 
     // Replaces the stand-ins of a tree that solve() left, after which this search is over.
     bool expand_at_last(Preorder& tree);
@@ -100,12 +102,12 @@ private:
         Node node;
         const Node* child = nullptr;                // the side of it made last in the attempt at hand
         SideValues sides, allowed_sides;
-        std::optional<DepthTwo::Opened> open;       // the depth-two solver has the counts of the node
+        std::optional<DepthTwo::Opened> open, allowed_open;     // the depth-two solvers have the counts of the node
         std::vector<int> order;
         int side_classes = 1;
         std::vector<std::int64_t> bound[2];         // relaxed, by side, class and feature
         std::vector<std::int64_t> overlap;
-        DepthTwoValues small{};                     // relaxed
+        DepthTwoValues small{}, allowed_small{};    // the first ones are relaxed
         Outcome side[2];                            // of the feature at hand
         Values limits, unsolved, sums, left;
 
@@ -135,14 +137,20 @@ private:
     std::optional<DepthTwoValues> allowed_values(const DepthTwoValues& relaxed, const Values& cutoffs,
                                                  Solve&& solve_allowed) const;
     static DepthTwoValues solve_small(DepthTwo& solver, const Node& node, int depth, SideValues& sides);
+    DepthTwoValues solve_allowed(int l, int depth);
+    bool open_allowed(Level& at);
 
     void search(int l, int depth, const Values& cutoffs, Outcome& out);
     bool start(int l, const Values& cutoffs, const std::optional<DepthTwoValues>& small, Outcome& out);
     void try_features(int l, int depth, Outcome& out);
+    bool slack() const;
     void search_side(int l, int depth, int f, bool inside, const Values& cutoffs, Outcome& out);
     void compose(const Level& at, int f, Values& limits, Outcome& out) const;
 
     void pass(int width, const Values& cutoffs, Outcome& best);
+    void find_better(const Values& cutoffs, Outcome& best);
+    void start_from(int depth, const Values& cutoffs, Outcome& best);
+    void take(int m, const Outcome& found, int from, Outcome& best);
     bool expand(Preorder& tree, bool known_only);
     bool expand_at(int l, int depth, const int*& code, bool known_only, Preorder& out);
     Preorder work_out(int l, int depth, StandIn kind, int m);

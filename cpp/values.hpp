@@ -22,7 +22,10 @@ struct AnySplits {
     template <class T>
     using Each = std::array<T, 1>;
 
+    static constexpr bool kSlackPays = true;    // see Search::slack
+
     static constexpr int classes(int /*depth*/, int /*of_parent*/) { return 1; }
+    static constexpr int most_classes(int /*depth*/) { return 1; }
     static constexpr int budget(int /*m*/) { return kAnySplits; }
     // Are trees of depth two the best there are?
     static constexpr bool is_small(int /*m*/) { return false; }
@@ -52,7 +55,10 @@ struct SplitBudgets {
     template <class T>
     using Each = std::vector<T>;
 
+    static constexpr bool kSlackPays = false;
+
     static int classes(int depth, int of_parent) { return most_splits(depth, std::max(of_parent - 2, 0)) + 1; }
+    static int most_classes(int depth) { return most_splits(depth, kAnySplits) + 1; }
     static int budget(int m) { return m; }
     static bool is_small(int m) { return m <= 2; }
     template <class T>

@@ -31,7 +31,9 @@ TECHNIQUES: Mapping[str, str] = {
     "cache": "remember solved row sets",
     "transfer": "carry bounds over from calls with other costs",
     "cutoffs": "a child need not beat what its sibling leaves",
+    "slack": "search a child a little beyond that where its value helps others",
     "first_pass": "look for a good tree before proving",
+    "deepening": "look again, at smaller depths and less narrowly, if it takes long",
 }
 """What can be switched off for an ablation. No switch changes what is found, only how fast."""
 
