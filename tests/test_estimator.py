@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.datasets import load_breast_cancer, load_iris
@@ -329,6 +330,15 @@ def test_options_reach_the_engine(cancer) -> None:
     mip = OptimalTreeClassifier("accuracy", max_depth=1, engine="mip", random_state=1)
     search = clone(mip).set_params(engine="search")
     assert mip.fit(few, y[:60]).solution_.value == search.fit(few, y[:60]).solution_.value
+
+
+@pytest.mark.parametrize("output", ["pandas", "polars"])
+def test_what_transformers_return_does_not_matter(output: str, cancer) -> None:
+    X, y = cancer
+    plain = OptimalTreeClassifier(max_depth=1).fit(X, y)
+    with config_context(transform_output=output):
+        wrapped = OptimalTreeClassifier(max_depth=1).fit(X, y)
+        assert wrapped.predict(X).tolist() == plain.predict(X).tolist()
 
 
 def test_threads_and_options_of_the_engine_that_was_chosen() -> None:

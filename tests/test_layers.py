@@ -20,7 +20,7 @@ MAY_IMPORT = {
     "exact": "",
     "files": "",
     "_text": "exact",
-    "metrics": "_validation exact",
+    "metrics": "exact",
     "tree": "_text _validation metrics",
     "constraints": "_validation exact metrics",
     "problem": f"{TOOLS} tree",
@@ -29,7 +29,7 @@ MAY_IMPORT = {
     "task": f"{TOOLS} metrics tree constraints problem",
     "solution": CORE,
     # The engines: plane/ knows neither of them, and none knows data frames, models or reports.
-    "plane": f"{CORE} one_vs_rest",
+    "plane": CORE,
     "search": f"{CORE} one_vs_rest plane",
     "mip": f"{CORE} cart plane search",
     "solve": f"{CORE} one_vs_rest plane search mip",
