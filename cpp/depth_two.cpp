@@ -14,7 +14,7 @@ public:
     virtual ~Table() = default;
     virtual DepthTwoValues solve(const Node& node, bool keep, Control* control, SideValues& sides) = 0;
     virtual DepthTwoValues solve_side(int f, bool inside, std::int64_t leaf) = 0;
-    virtual const std::vector<std::int64_t>* overlaps(int f) const = 0;
+    virtual void overlaps(int f, std::vector<std::int64_t>& swings) = 0;
 };
 
 template <class T>
@@ -29,7 +29,7 @@ public:
             return {node.leaf(), node.leaf(), node.leaf(), node.leaf()};
         }
         node_ = &node;
-        counted_ = -1;
+        counted_ = tallied_ = -1;
         const std::int64_t least = weighted_ ? instance_.costs().min_leaf_weight() : 0;
         whole_.reset(node, planes_, keep ? node.features() : 1, least, control);
         whole_.set_rows(node, [this](int row, int plane) { return value(row, plane); });
@@ -47,15 +47,14 @@ public:
 
     DepthTwoValues solve_side(int f, bool inside, std::int64_t leaf) override {
         const Node& node = *node_;
-        const bool count_inside = 2 * node.inside(f).count <= node.total().count;
         if (counted_ != f) {
             counted_ = -1;
-            load_part(node, f, count_inside);
+            load_part(f);
             kernels_.count(part_.view());
             counted_ = f;
         }
         const std::int64_t first = inside ? node.inside(f).first : node.outside(f).first;
-        if (inside == count_inside) {
+        if (inside == count_inside(f)) {
             kernels_.evaluate(part_.view());
             return values(part_.view(), first, leaf);
         }
@@ -64,7 +63,13 @@ public:
         return values(rest_.view(), first, leaf);
     }
 
-    const std::vector<std::int64_t>* overlaps(int f) const override { return counted_ == f ? &overlap_ : nullptr; }
+    void overlaps(int f, std::vector<std::int64_t>& swings) override {
+        if (tallied_ != f) tally(f);
+        const int features = node_->features();
+        const bool inside = count_inside(f);
+        swings.resize(features);
+        for (int j = 0; j < features; ++j) swings[j] = inside ? swings_[j] : node_->inside(j).swing - swings_[j];
+    }
 
 private:
     std::int64_t value(int row, int plane) const {
@@ -72,42 +77,49 @@ private:
         return weight ? instance_.costs().weight(row) : instance_.costs().delta(row)[plane];
     }
 
-    // The rows of one side of f, sorted by entry; the swings in each feature add up along the way.
-    void load_part(const Node& node, int f, bool inside) {
-        std::span<const int> rows = node.inside_rows(f);
-        if (!inside) {
-            node.outside_rows(f, outside_rows_);
-            rows = outside_rows_;
+    bool count_inside(int f) const { return 2 * node_->inside(f).count <= node_->total().count; }
+
+    // How many rows of the smaller side of f are inside each feature, and their swings.
+    void tally(int f) {
+        rows_ = node_->inside_rows(f);
+        if (!count_inside(f)) {
+            node_->outside_rows(f, outside_rows_);
+            rows_ = outside_rows_;
         }
+        const int width = whole_.view().width;
+        counts_ = tallies_.get(2 * width), swings_ = counts_ + width;
+        kernels_.tally(whole_.view(), rows_.data(), static_cast<int>(rows_.size()), counts_, swings_);
+        tallied_ = f;
+    }
+
+    // Those rows, sorted by entry.
+    void load_part(int f) {
+        if (tallied_ != f) tally(f);
+        const Node& node = *node_;
         const int features = node.features();
-        tally_.assign(features, {});
-        for (int r : rows) {
-            const Tally own{1, instance_.row(node.row(r)).swing};
-            for (const int *e = node.entries_begin(r), *end = node.entries_end(r); e != end; ++e) {
-                tally_[*e].rows += own.rows;
-                tally_[*e].swing += own.swing;
-            }
-        }
         bin_begin_.resize(features + 1);
         bin_end_.resize(features);
-        overlap_.resize(features);
         int begin = 0;
         for (int j = 0; j < features; ++j) {
             bin_begin_[j] = bin_end_[j] = begin;
-            begin += static_cast<int>(tally_[j].rows);
+            const bool smallest = j + 1 == features || node.chain_begin()[j] != node.chain_begin()[j + 1];
+            begin += counts_[j] - (smallest ? 0 : counts_[j + 1]);
         }
         bin_begin_[features] = begin;
-        for (int j = features - 1; j >= 0; --j) {
-            const bool smallest = j + 1 == features || node.chain_begin()[j] != node.chain_begin()[j + 1];
-            if (!smallest) tally_[j].swing += tally_[j + 1].swing;
-            overlap_[j] = inside ? tally_[j].swing : node.inside(j).swing - tally_[j].swing;
-        }
         if (static_cast<int>(bin_rows_.size()) < begin) bin_rows_.resize(begin);
-        for (int r : rows)
+        int *const bin_rows = bin_rows_.data(), *const bin_end = bin_end_.data();
+        for (int r : rows_) {
+            if (!matters(node.row(r))) continue;
             for (const int *e = node.entries_begin(r), *end = node.entries_end(r); e != end; ++e)
-                bin_rows_[bin_end_[*e]++] = r;
+                bin_rows[bin_end[*e]++] = r;
+        }
         part_.set_rows(whole_, bin_begin_, bin_rows_);
-        part_.set_total(whole_, f, inside);
+        part_.set_total(whole_, f, count_inside(f));
+    }
+
+    // Does any plane have a value of the row?
+    bool matters(int row) const {
+        return instance_.costs().swing(row) > 0 || (weighted_ && instance_.costs().weight(row) > 0);
     }
 
     // Back to costs: a gain counts from what class 0 costs on those rows.
@@ -140,12 +152,11 @@ private:
     const PairKernels<T> kernels_;
     const Node* node_ = nullptr;
     int counted_ = -1;      // the feature whose smaller side is in part_
-    std::vector<int> outside_rows_, bin_begin_, bin_end_, bin_rows_;    // of part_
-    struct Tally {
-        std::int64_t rows = 0, swing = 0;
-    };
-    std::vector<Tally> tally_;      // by feature: what has its entry there
-    std::vector<std::int64_t> overlap_;
+    int tallied_ = -1;      // ... whose smaller side is in rows_, counts_ and swings_
+    std::span<const int> rows_;
+    T *counts_ = nullptr, *swings_ = nullptr;
+    Buffer<T> tallies_;
+    std::vector<int> outside_rows_, bin_begin_, bin_end_, bin_rows_;
     PairSweep<T> whole_, part_, rest_;
 };
 
@@ -161,12 +172,13 @@ DepthTwo::Table& DepthTwo::table_of(std::unique_ptr<Table>& table) {
 
 DepthTwo::Table& DepthTwo::table_for(const Node& node) {
     const std::int64_t size = std::max(node.total().swing, weighted_ ? node.total().weight : 0);
-    // Weighted tables need room for kNever, four of which fit a number.
-    if (weighted_ && size >= std::int64_t{1} << 28) return table_of<std::int64_t>(table64_);
-    if (weighted_) return table_of<std::int32_t>(table32_);
-    if (size <= std::numeric_limits<std::int8_t>::max()) return table_of<std::int8_t>(table8_);
-    if (size <= std::numeric_limits<std::int16_t>::max()) return table_of<std::int16_t>(table16_);
-    if (size <= std::numeric_limits<std::int32_t>::max()) return table_of<std::int32_t>(table32_);
+    // A sum with a leaf that is not allowed must be beyond those without.
+    const auto fits = [&]<class T>(T) {
+        return size <= (weighted_ ? kNever<T> / 2 - 1 : std::numeric_limits<T>::max());
+    };
+    if (!weighted_ && fits(std::int8_t{})) return table_of<std::int8_t>(table8_);
+    if (fits(std::int16_t{})) return table_of<std::int16_t>(table16_);
+    if (fits(std::int32_t{})) return table_of<std::int32_t>(table32_);
     return table_of<std::int64_t>(table64_);
 }
 
@@ -195,6 +207,8 @@ DepthTwoValues DepthTwo::solve_side(Opened which, int f, bool inside, std::int64
     return opened(which).solve_side(f, inside, leaf);
 }
 
-const std::vector<std::int64_t>* DepthTwo::overlaps(Opened which, int f) const { return opened(which).overlaps(f); }
+void DepthTwo::overlaps(Opened which, int f, std::vector<std::int64_t>& swings) const {
+    opened(which).overlaps(f, swings);
+}
 
 }  // namespace goct

@@ -42,8 +42,8 @@ public:
     // The rows of the open node inside or outside f; `leaf` is their cost as a leaf. The smaller side is counted, the
     // larger is the rest.
     DepthTwoValues solve_side(Opened opened, int f, bool inside, std::int64_t leaf);
-    // What Node::overlaps says about f, if f is the feature last solved.
-    const std::vector<std::int64_t>* overlaps(Opened opened, int f) const;
+    // What Node::overlaps says about f, faster.
+    void overlaps(Opened opened, int f, std::vector<std::int64_t>& swings) const;
 
 private:
     class Table;

@@ -1,6 +1,7 @@
 #include "pair_kernels.hpp"
 
 #include <algorithm>
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -47,6 +48,30 @@ GOCT_INLINE Vec<T> leaf_gain(Vec<T> gain, Vec<T> weight, Vec<T> least, Vec<T> ne
     return gain;
 }
 
+// How many of some rows are inside each feature, and the sums of their swings. Rows without any cost do not count.
+template <class T, int Planes, bool Weighted>
+GOCT_INLINE void tally_rows(const PairView<T> s, const int* rows, int count, T* counts, T* swings) {
+    using V = Vec<T>;
+    const int planes = Planes ? Planes : s.planes, deltas = planes - Weighted;
+    const std::size_t stride = static_cast<std::size_t>(planes) * s.width;
+    const V zero = V::fill(0), one = V::fill(1);
+    for (int j = 0; j < s.width; j += V::lanes) {
+        V number = zero, swing = zero;
+        for (int r = 0; r < count; ++r) {
+            const T* cell = s.cells + rows[r] * stride + j;
+            V most = zero, least = zero;
+            for (int k = 0; k < deltas; ++k) {
+                const V delta = V::load(cell + k * s.width);
+                most = max(most, delta), least = min(least, delta);
+            }
+            swing = swing + (most - least);
+            if constexpr (Weighted) most = max(most, V::load(cell + deltas * s.width));
+            number = number + where_less(least, most, one, zero);
+        }
+        number.store(counts + j), swing.store(swings + j);
+    }
+}
+
 // What each feature gives as a single split.
 template <class T, int Planes, bool Weighted>
 GOCT_INLINE void single_splits(const PairView<T> s) {
@@ -65,18 +90,41 @@ GOCT_INLINE void single_splits(const PairView<T> s) {
             in = leaf_gain<T, true>(in, inside, least, never);
             out = leaf_gain<T, true>(out, V::fill(s.total[deltas]) - inside, least, never);
         }
-        in.store(s.inside_leaf + j);
-        in.store(s.inside_best + j);
-        out.store(s.outside_leaf + j);
-        out.store(s.outside_best + j);
+        for (T* line : {s.inside_leaf, s.inside_best}) in.store(line + j);
+        for (T* line : {s.outside_leaf, s.outside_best}) out.store(line + j);
+        if constexpr (Planes == 1)
+            for (T* line : {s.inside_most, s.outside_most}) zero.store(line + j);
     }
 }
 
 // All pairs (f, j) with j in the vectors from f's on. Pairs that come along for alignment, (f, f), some j < f and the
 // padding, are real pairs or equal to a single leaf, so they do no harm.
+//
+// With two classes, splitting rows with delta d into a part with p and the rest gains min(p, 0) + min(d - p, 0), which
+// is min(0, p, d - p, d): the best split has the least p or the largest. So for now the best sides are those of least
+// p, and the largest p are kept beside them.
+template <class T, class Line>
+GOCT_INLINE void extremes_of(const PairView<T> s, int f, Line&& line) {
+    using V = Vec<T>;
+    const V inside_f = V::fill(s.column[f]), outside_f = V::fill(static_cast<T>(s.total[0] - s.column[f]));
+    V in_least = V::fill(0), in_most = in_least, out_least = in_least, out_most = in_least;
+    for (int j = f / V::lanes * V::lanes; j < s.width; j += V::lanes) {
+        const V both = line(0, j), only_f = inside_f - both, only_j = V::load(s.column + j) - both;
+        in_least = min(in_least, both), in_most = max(in_most, both);
+        out_least = min(out_least, only_j), out_most = max(out_most, only_j);
+        min(V::load(s.inside_best + j), both).store(s.inside_best + j);
+        max(V::load(s.inside_most + j), both).store(s.inside_most + j);
+        min(V::load(s.outside_best + j), only_f).store(s.outside_best + j);
+        max(V::load(s.outside_most + j), only_f).store(s.outside_most + j);
+    }
+    s.inside_best[f] = std::min(s.inside_best[f], least_lane(min(in_least, inside_f - in_most)));
+    s.outside_best[f] = std::min(s.outside_best[f], least_lane(min(out_least, outside_f - out_most)));
+}
+
 template <class T, int Planes, bool Weighted, class Line>
 GOCT_INLINE void pairs_of(const PairView<T> s, int f, Line&& line) {
     using V = Vec<T>;
+    if constexpr (Planes == 1) return extremes_of(s, f, line);
     const int planes = Planes ? Planes : s.planes, deltas = planes - Weighted;
     const V zero = V::fill(0), least = V::fill(s.least), never = V::fill(kNever<T>);
     // With a known number of planes the constants of f are made once, not once per vector.
@@ -115,9 +163,14 @@ GOCT_INLINE void pairs_of(const PairView<T> s, int f, Line&& line) {
 }
 
 // From the sides of each feature to the best trees.
-template <class T>
+template <class T, int Planes>
 GOCT_INLINE void best_trees(const PairView<T> s) {
     using V = Vec<T>;
+    for (int j = 0; j < s.width && Planes == 1; j += V::lanes) {
+        const V inside = V::load(s.column + j), outside = V::fill(s.total[0]) - inside;
+        min(V::load(s.inside_best + j), inside - V::load(s.inside_most + j)).store(s.inside_best + j);
+        min(V::load(s.outside_best + j), outside - V::load(s.outside_most + j)).store(s.outside_best + j);
+    }
     V one = V::load(s.inside_leaf) + V::load(s.outside_leaf), two = one, three = one;
     for (int j = 0; j < s.width; j += V::lanes) {
         const V inside_leaf = V::load(s.inside_leaf + j), inside_best = V::load(s.inside_best + j);
@@ -195,7 +248,7 @@ struct Kernels {
             pairs_of<T, Planes, Weighted>(
                 s, f, [=](int k, int j) GOCT_INLINE_LAMBDA { return Vec<T>::load(line + k * s.width + j); });
         }
-        best_trees<T>(s);
+        best_trees<T, Planes>(s);
     }
     static GOCT_INLINE void sweep(const PairView<T>& view) {
         const PairView<T> s = view;
@@ -205,7 +258,7 @@ struct Kernels {
             pairs_of<T, Planes, Weighted>(
                 s, f, [=](int k, int j) GOCT_INLINE_LAMBDA { return Vec<T>::load(line + k * s.width + j); });
         });
-        best_trees<T>(s);
+        best_trees<T, Planes>(s);
     }
     static GOCT_INLINE void evaluate_rest(const PairView<T>& view, const PairView<T>& whole, const PairView<T>& part) {
         using V = Vec<T>;
@@ -221,7 +274,7 @@ struct Kernels {
                 return V::load(a + k * s.width + j) - V::load(b + k * s.width + j);
             });
         }
-        best_trees<T>(s);
+        best_trees<T, Planes>(s);
     }
 };
 
@@ -286,20 +339,23 @@ GOCT_INLINE void sweep_within_limits(const PairView<T>& sweep, T limit_0, T limi
 }
 
 // One copy of the kernels per instruction set.
-#define GOCT_KERNEL_COPY(name, target)                                                                            \
+#define GOCT_KERNEL_COPY(name, target)                                                                             \
     template <class T, int Planes, bool Weighted>                                                                  \
     struct name {                                                                                                  \
         using K = Kernels<T, Planes, Weighted>;                                                                    \
-        target static void count(const PairView<T>& s) { K::count(s); }                                           \
-        target static void evaluate(const PairView<T>& s) { K::evaluate(s); }                                     \
-        target static void sweep(const PairView<T>& s) { K::sweep(s); }                                           \
-        target static void rest(const PairView<T>& s, const PairView<T>& whole, const PairView<T>& part) {      \
+        target static void count(const PairView<T>& s) { K::count(s); }                                            \
+        target static void evaluate(const PairView<T>& s) { K::evaluate(s); }                                      \
+        target static void sweep(const PairView<T>& s) { K::sweep(s); }                                            \
+        target static void rest(const PairView<T>& s, const PairView<T>& whole, const PairView<T>& part) {         \
             K::evaluate_rest(s, whole, part);                                                                      \
         }                                                                                                          \
-        static constexpr PairKernels<T> all{count, evaluate, sweep, rest};                                         \
+        target static void tally(const PairView<T>& s, const int* rows, int count, T* counts, T* swings) {         \
+            tally_rows<T, Planes, Weighted>(s, rows, count, counts, swings);                                       \
+        }                                                                                                          \
+        static constexpr PairKernels<T> all{name<T, Planes, false>::count, evaluate, sweep, rest, tally};          \
     };                                                                                                             \
     template <class T, bool Weighted>                                                                              \
-    target void name##_within_limits(const PairView<T>& s, T limit_0, T limit_1) {                                \
+    target void name##_within_limits(const PairView<T>& s, T limit_0, T limit_1) {                                 \
         sweep_within_limits<T, Weighted>(s, limit_0, limit_1);                                                     \
     }
 
@@ -308,20 +364,26 @@ GOCT_KERNEL_COPY(Portable, )
 GOCT_KERNEL_COPY(Avx2, GOCT_TARGET_AVX2)
 #endif
 
+// Kernels for a known number of planes are for the instruction set that most will use; the others get by with the
+// general ones, for which zero stands.
 template <class T, int Planes, bool Weighted>
 PairKernels<T> best_kernels() {
 #ifdef GOCT_HAS_AVX2_CLONES
     if (cpu_has_avx2()) return Avx2<T, Planes, Weighted>::all;
-#endif
+    return Portable<T, 0, Weighted>::all;
+#else
     return Portable<T, Planes, Weighted>::all;
+#endif
 }
 
 }  // namespace
 
-// Two and three classes have kernels of their own; zero planes stands for "as many as the sweep says".
 template <class T>
 PairKernels<T> pair_kernels(int planes, bool weighted) {
-    if (weighted) return planes == 2 ? best_kernels<T, 2, true>() : best_kernels<T, 0, true>();
+    if constexpr (sizeof(T) == 8) return weighted ? Portable<T, 0, true>::all : Portable<T, 0, false>::all;
+    if constexpr (sizeof(T) == 1) assert(!weighted);
+    if constexpr (sizeof(T) > 1)
+        if (weighted) return planes == 2 ? best_kernels<T, 2, true>() : best_kernels<T, 0, true>();
     if (planes == 1) return best_kernels<T, 1, false>();
     if (planes == 2) return best_kernels<T, 2, false>();
     return best_kernels<T, 0, false>();
@@ -330,7 +392,8 @@ PairKernels<T> pair_kernels(int planes, bool weighted) {
 template <class T>
 LimitedSweep<T> limited_sweep(bool weighted) {
 #ifdef GOCT_HAS_AVX2_CLONES
-    if (cpu_has_avx2()) return weighted ? Avx2_within_limits<T, true> : Avx2_within_limits<T, false>;
+    if constexpr (sizeof(T) < 8)
+        if (cpu_has_avx2()) return weighted ? Avx2_within_limits<T, true> : Avx2_within_limits<T, false>;
 #endif
     return weighted ? Portable_within_limits<T, true> : Portable_within_limits<T, false>;
 }

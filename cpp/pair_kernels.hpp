@@ -44,6 +44,8 @@ struct PairView {
     T* outside_leaf;
     T* inside_best;            // ... with at most one more split.
     T* outside_best;
+    T* inside_most;            // scratch of the kernels for two classes
+    T* outside_most;
     T* best;                   // 3: gain of the best tree with at most 1, 2 and 3 splits
     Control* control;          // throw SearchStopped when it says so
 };
@@ -67,9 +69,10 @@ public:
         view_.matrix = matrix_.get((1 + lines) * stride);
         view_.line = line_.data();
         view_.control = control;
-        T* out = lines_.get(stride + 5 * static_cast<std::size_t>(width));
+        T* out = lines_.get(stride + 7 * static_cast<std::size_t>(width));
         view_.column = std::exchange(out, out + stride);
-        for (T** line : {&view_.inside_leaf, &view_.outside_leaf, &view_.inside_best, &view_.outside_best, &view_.best})
+        for (T** line : {&view_.inside_leaf, &view_.outside_leaf, &view_.inside_best, &view_.outside_best,
+                         &view_.inside_most, &view_.outside_most, &view_.best})
             *line = std::exchange(out, out + width);
         std::fill_n(view_.matrix, stride, T{0});
         for (int k = 0; k < planes; ++k) std::fill_n(view_.column + k * width + features, width - features, T{0});
@@ -134,6 +137,8 @@ struct PairKernels {
     void (*sweep)(const PairView<T>&);          // all rows of the node to column and gains, without a matrix
     // Column and gains of the rows left when those of `part` are taken out of those of `whole`.
     void (*evaluate_rest)(const PairView<T>&, const PairView<T>& whole, const PairView<T>& part);
+    // How many of some rows are inside each feature, and the sums of their swings; rows that cost nothing are left out.
+    void (*tally)(const PairView<T>&, const int* rows, int count, T* counts, T* swings);
 };
 
 // Two planes, the costs of predicting class 0 and class 1, neither of them a delta; leaves that cost more than the
@@ -145,7 +150,7 @@ using LimitedSweep = void (*)(const PairView<T>&, T limit_0, T limit_1);
 template <class T>
 LimitedSweep<T> limited_sweep(bool weighted);
 
-// The best kernels for this processor. `weighted`: there is a minimum leaf weight.
+// The best kernels for this processor. `weighted`: there is a minimum leaf weight, and T has more than 8 bits.
 template <class T>
 PairKernels<T> pair_kernels(int planes, bool weighted);
 

@@ -421,11 +421,10 @@ void Search<V>::learn(const Level& from, int depth, int f, Level& to) {
     const auto positive = [](std::int64_t value) { return value > 0; };
     if (std::none_of(in.begin(), in.end(), positive) && std::none_of(out.begin(), out.end(), positive)) return;
     const Node& node = from.node;
-    const std::vector<std::int64_t>* overlap = from.open ? depth_two_.overlaps(*from.open, f) : nullptr;
-    if (!overlap) {
+    if (from.open)
+        depth_two_.overlaps(*from.open, f, to.overlap);
+    else
         node.overlaps(context_.instance, f, from.child, to.overlap);
-        overlap = &to.overlap;
-    }
     const std::int64_t inside = node.inside(f).swing, outside = node.total().swing - inside;
     const int splits = most_splits(depth - 1, 64);
     const std::int64_t twice = split_cost_ == 0 ? 0 : splits < 64 ? splits * split_cost_ : kInfinite;
@@ -437,7 +436,7 @@ void Search<V>::learn(const Level& from, int depth, int f, Level& to) {
         if (in[m] <= 0 && out[m] <= 0) continue;
         std::int64_t *const insides = to.bounds(true, m), *const outsides = to.bounds(false, m);
         for (int j = 0; j < node.features(); ++j) {
-            const std::int64_t both = (*overlap)[j], only_j = node.inside(j).swing - both;
+            const std::int64_t both = to.overlap[j], only_j = node.inside(j).swing - both;
             insides[j] = std::max(insides[j], combine(in[m] - (inside - both), out[m] - (outside - only_j)));
             outsides[j] = std::max(outsides[j], combine(in[m] - both, out[m] - only_j));
         }

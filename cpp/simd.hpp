@@ -36,15 +36,22 @@ struct Vec {
     friend GOCT_INLINE Vec operator+(Vec a, Vec b) { return {a.v + b.v}; }
     friend GOCT_INLINE Vec operator-(Vec a, Vec b) { return {a.v - b.v}; }
     friend GOCT_INLINE Vec min(Vec a, Vec b) { return {a.v < b.v ? a.v : b.v}; }
+    friend GOCT_INLINE Vec max(Vec a, Vec b) { return {a.v < b.v ? b.v : a.v}; }
     friend GOCT_INLINE Vec where_less(Vec a, Vec b, Vec yes, Vec no) { return {a.v < b.v ? yes.v : no.v}; }
-    friend GOCT_INLINE T least_lane(Vec a) {
-        typedef T Half __attribute__((vector_size(kVectorBytes / 2)));
-        Half halves[2];
-        std::memcpy(halves, &a.v, sizeof a.v);
-        const Half half = halves[0] < halves[1] ? halves[0] : halves[1];
-        T least = half[0];
-        for (int i = 1; i < lanes / 2; ++i) least = half[i] < least ? half[i] : least;
-        return least;
+    friend GOCT_INLINE T least_lane(Vec a) { return least_of<kVectorBytes>(a.v); }
+
+private:
+    // Half of the lanes against the other half, down to one.
+    template <int Bytes, class Lanes>
+    static GOCT_INLINE T least_of(Lanes a) {
+        if constexpr (Bytes == 2 * sizeof(T)) {
+            return a[0] < a[1] ? a[0] : a[1];
+        } else {
+            typedef T Half __attribute__((vector_size(Bytes / 2)));
+            Half halves[2];
+            std::memcpy(halves, &a, sizeof a);
+            return least_of<Bytes / 2>(Half(halves[0] < halves[1] ? halves[0] : halves[1]));
+        }
     }
 };
 
@@ -71,6 +78,9 @@ struct Vec {
     friend Vec operator-(const Vec& a, const Vec& b) { return make([&](int i) { return a.v[i] - b.v[i]; }); }
     friend Vec min(const Vec& a, const Vec& b) {
         return make([&](int i) { return a.v[i] < b.v[i] ? a.v[i] : b.v[i]; });
+    }
+    friend Vec max(const Vec& a, const Vec& b) {
+        return make([&](int i) { return a.v[i] < b.v[i] ? b.v[i] : a.v[i]; });
     }
     friend Vec where_less(const Vec& a, const Vec& b, const Vec& yes, const Vec& no) {
         return make([&](int i) { return a.v[i] < b.v[i] ? yes.v[i] : no.v[i]; });
