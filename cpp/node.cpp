@@ -2,7 +2,37 @@
 
 #include <bit>
 
+#include "simd.hpp"
+
 namespace goct {
+namespace {
+
+// Adds the sums of one row at each of its entries.
+GOCT_INLINE void add_sums(const Sums& row, const int* entry, const int* end, Sums* level) {
+    using V = Vec<std::int64_t>;
+    static_assert(sizeof(Sums) == 2 * sizeof(V));
+    const auto* const own = reinterpret_cast<const std::int64_t*>(&row);
+    const V first = V::load(own), second = V::load(own + V::lanes);
+    for (; entry != end; ++entry) {
+        auto* const sum = reinterpret_cast<std::int64_t*>(level + *entry);
+        (V::load(sum) + first).store(sum);
+        (V::load(sum + V::lanes) + second).store(sum + V::lanes);
+    }
+}
+
+void portable_add_sums(const Sums& row, const int* entry, const int* end, Sums* level) {
+    add_sums(row, entry, end, level);
+}
+#ifdef GOCT_HAS_AVX2_CLONES
+GOCT_TARGET_AVX2 void avx2_add_sums(const Sums& row, const int* entry, const int* end, Sums* level) {
+    add_sums(row, entry, end, level);
+}
+const auto best_add_sums = [] { return cpu_has_avx2() ? avx2_add_sums : portable_add_sums; };
+#else
+const auto best_add_sums = [] { return portable_add_sums; };
+#endif
+
+}  // namespace
 
 Instance::Instance(const Problem& problem, const Costs& costs, Control& control, bool keep_ties)
     : problem_(problem), costs_(costs), control_(control), keep_ties_(keep_ties) {
@@ -93,10 +123,9 @@ template <class EachRow>
 void Node::keep_useful(const Instance& instance, int features, EachRow&& each_row, bool reduce, SplitSet& scratch) {
     level_.assign(features, Sums{});
     std::size_t entries = 0;
-    each_row([&, level = level_.data()](int r, const int* entry, const int* end) {
-        const Sums own = instance.row(r);
+    each_row([&, add = best_add_sums()](int r, const int* entry, const int* end) {
         entries += end - entry;
-        for (; entry != end; ++entry) level[*entry] += own;
+        add(instance.row(r), entry, end, level_.data());
     });
     if (reduce) scratch.reset(features, total_.key);
 

@@ -12,8 +12,8 @@
 
 namespace goct {
 
-// Additive properties of a row set.
-struct Sums {
+// Additive properties of a row set: one line of the processor's cache.
+struct alignas(64) Sums {
     Key key;
     std::int64_t count = 0;
     std::int64_t base = 0;    // cost that every tree pays

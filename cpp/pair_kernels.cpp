@@ -4,7 +4,7 @@
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
-#include <utility>
+#include <type_traits>
 
 #include "simd.hpp"
 
@@ -28,18 +28,25 @@ GOCT_INLINE void add_to_vectors(const T* cells, std::size_t stride, const int* r
     for (int i = 0; i < Vectors; ++i) sum[i].store(line + i * V::lanes);
 }
 
+// Calls block(n, j) for the columns from `from` to `to`, up to four vectors at a time; n is how many, as a type.
+template <class T, class Block>
+GOCT_INLINE void in_blocks(int from, int to, Block&& block) {
+    constexpr int lanes = Vec<T>::lanes;
+    int j = from;
+    for (; j + 4 * lanes <= to; j += 4 * lanes) block(std::integral_constant<int, 4>{}, j);
+    switch ((to - j) / lanes) {
+        case 3: return block(std::integral_constant<int, 3>{}, j);
+        case 2: return block(std::integral_constant<int, 2>{}, j);
+        case 1: return block(std::integral_constant<int, 1>{}, j);
+    }
+}
+
 template <class T>
 GOCT_INLINE void add_rows(const T* cells, std::size_t stride, const int* rows, int count, const T* previous, T* line,
                           int from, int to) {
-    constexpr int lanes = Vec<T>::lanes;
-    int j = from;
-    for (; j + 4 * lanes <= to; j += 4 * lanes)
-        add_to_vectors<4>(cells + j, stride, rows, count, previous + j, line + j);
-    switch ((to - j) / lanes) {
-        case 3: return add_to_vectors<3>(cells + j, stride, rows, count, previous + j, line + j);
-        case 2: return add_to_vectors<2>(cells + j, stride, rows, count, previous + j, line + j);
-        case 1: return add_to_vectors<1>(cells + j, stride, rows, count, previous + j, line + j);
-    }
+    in_blocks<T>(from, to, [=](auto vectors, int j) GOCT_INLINE_LAMBDA {
+        add_to_vectors<vectors>(cells + j, stride, rows, count, previous + j, line + j);
+    });
 }
 
 template <class T, bool Weighted>
@@ -54,21 +61,50 @@ GOCT_INLINE void tally_rows(const PairView<T> s, const int* rows, int count, T* 
     using V = Vec<T>;
     const int planes = Planes ? Planes : s.planes, deltas = planes - Weighted;
     const std::size_t stride = static_cast<std::size_t>(planes) * s.width;
-    const V zero = V::fill(0), one = V::fill(1);
-    for (int j = 0; j < s.width; j += V::lanes) {
-        V number = zero, swing = zero;
-        for (int r = 0; r < count; ++r) {
-            const T* cell = s.cells + rows[r] * stride + j;
-            V most = zero, least = zero;
-            for (int k = 0; k < deltas; ++k) {
-                const V delta = V::load(cell + k * s.width);
-                most = max(most, delta), least = min(least, delta);
+    in_blocks<T>(0, s.width, [=](auto vectors, int j) GOCT_INLINE_LAMBDA {
+        const V zero = V::fill(0);
+        V number[vectors], swing[vectors];
+        for (int i = 0; i < vectors; ++i) number[i] = swing[i] = zero;
+        for (int r = 0; r < count; ++r)
+            for (int i = 0; i < vectors; ++i) {
+                const T* cell = s.cells + rows[r] * stride + j + i * V::lanes;
+                V most = V::load(cell), least = most;
+                for (int k = 1; k < deltas; ++k) {
+                    const V delta = V::load(cell + k * s.width);
+                    most = max(most, delta), least = min(least, delta);
+                }
+                V own = Planes == 1 ? max(most, zero - most) : max(most, zero) - min(least, zero);
+                swing[i] = swing[i] + own;
+                if constexpr (Weighted) own = max(own, V::load(cell + deltas * s.width));
+                number[i] = number[i] - less(zero, own);
             }
-            swing = swing + (most - least);
-            if constexpr (Weighted) most = max(most, V::load(cell + deltas * s.width));
-            number = number + where_less(least, most, one, zero);
+        for (int i = 0; i < vectors; ++i) {
+            number[i].store(counts + j + i * V::lanes);
+            swing[i].store(swings + j + i * V::lanes);
         }
-        number.store(counts + j), swing.store(swings + j);
+    });
+}
+
+// See lay_out_cells.
+template <class T>
+GOCT_INLINE void fill_cells(const Node& node, int begin, int end, const T* values, int planes, int width, T* cells) {
+    using V = Vec<T>;
+    const int* const chain_begin = node.chain_begin();
+    const V zero = V::fill(0);
+    values += static_cast<std::size_t>(begin) * planes;
+    cells += static_cast<std::size_t>(begin) * planes * width;
+    for (int r = begin; r < end; ++r) {
+        for (int j = 0; j < planes * width; j += V::lanes) zero.store(cells + j);
+        for (int k = 0; k < planes; ++k, cells += width) {
+            // Whole vectors from the first feature of the chain to the entry; what they are too long is put right by
+            // zeros, and by the entries after.
+            const V own = V::fill(*values++);
+            for (const int *e = node.entries_begin(r), *last = node.entries_end(r); e != last; ++e) {
+                const int entry = *e;
+                for (int j = chain_begin[entry]; j <= entry; j += V::lanes) own.store(cells + j);
+                zero.store(cells + entry + 1);
+            }
+        }
     }
 }
 
@@ -354,6 +390,11 @@ GOCT_INLINE void sweep_within_limits(const PairView<T>& sweep, T limit_0, T limi
         }                                                                                                          \
         static constexpr PairKernels<T> all{name<T, Planes, false>::count, evaluate, sweep, rest, tally};          \
     };                                                                                                             \
+    template <class T>                                                                                             \
+    target void name##_cells(const Node& node, int begin, int end, const T* values, int planes, int width,         \
+                             T* cells) {                                                                           \
+        fill_cells<T>(node, begin, end, values, planes, width, cells);                                             \
+    }                                                                                                              \
     template <class T, bool Weighted>                                                                              \
     target void name##_within_limits(const PairView<T>& s, T limit_0, T limit_1) {                                 \
         sweep_within_limits<T, Weighted>(s, limit_0, limit_1);                                                     \
@@ -397,6 +438,19 @@ LimitedSweep<T> limited_sweep(bool weighted) {
 #endif
     return weighted ? Portable_within_limits<T, true> : Portable_within_limits<T, false>;
 }
+
+template <class T>
+void lay_out_cells(const Node& node, int begin, int end, const T* values, int planes, int width, T* cells) {
+#ifdef GOCT_HAS_AVX2_CLONES
+    if (cpu_has_avx2()) return Avx2_cells(node, begin, end, values, planes, width, cells);
+#endif
+    Portable_cells(node, begin, end, values, planes, width, cells);
+}
+
+template void lay_out_cells(const Node&, int, int, const std::int8_t*, int, int, std::int8_t*);
+template void lay_out_cells(const Node&, int, int, const std::int16_t*, int, int, std::int16_t*);
+template void lay_out_cells(const Node&, int, int, const std::int32_t*, int, int, std::int32_t*);
+template void lay_out_cells(const Node&, int, int, const std::int64_t*, int, int, std::int64_t*);
 
 template LimitedSweep<std::int16_t> limited_sweep(bool);
 template LimitedSweep<std::int32_t> limited_sweep(bool);

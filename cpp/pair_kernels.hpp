@@ -50,6 +50,11 @@ struct PairView {
     Control* control;          // throw SearchStopped when it says so
 };
 
+// Sets the cells of rows `begin` to `end` - 1 of the node; the values are by row and plane, and like the cells from row
+// 0 on. One vector behind them is overwritten.
+template <class T>
+void lay_out_cells(const Node& node, int begin, int end, const T* values, int planes, int width, T* cells);
+
 // Some rows of a node, and the memory for what the kernels find out about them.
 template <class T>
 class PairSweep {
@@ -83,24 +88,16 @@ public:
     void set_rows(const Node& node, Value&& value) {
         const std::size_t stride = static_cast<std::size_t>(view_.planes) * view_.width;
         T* const cells = cells_.get(node.rows() * stride + Vec<T>::lanes);
-        const int* const chain_begin = node.chain_begin();
         Pace pace(*view_.control);
-        for (int r = 0; r < node.rows(); ++r) {
-            pace.step(stride);
-            T* line = cells + r * stride;
-            std::fill_n(line, stride, T{0});
-            for (int k = 0; k < view_.planes; ++k, line += view_.width) {
-                const T own = static_cast<T>(value(node.row(r), k));
-                total_[k] += own;
-                // Whole vectors from the first feature of the chain to the entry; what they are too long is put right
-                // by zeros, and by the entries after.
-                const Vec<T> all = Vec<T>::fill(own), none = Vec<T>::fill(0);
-                for (const int* e = node.entries_begin(r); e != node.entries_end(r); ++e) {
-                    int j = chain_begin[*e];
-                    for (; j <= *e; j += Vec<T>::lanes) all.store(line + j);
-                    none.store(line + *e + 1);
-                }
-            }
+        T* const values = values_.get(static_cast<std::size_t>(node.rows()) * view_.planes);
+        for (int begin = 0, end; begin < node.rows(); begin = end) {
+            end = std::min(begin + 256, node.rows());
+            pace.step((end - begin) * stride);
+            T* next = values + static_cast<std::size_t>(begin) * view_.planes;
+            for (int r = begin; r < end; ++r)
+                for (int k = 0; k < view_.planes; ++k, ++next)
+                    total_[k] += *next = static_cast<T>(value(node.row(r), k));
+            lay_out_cells(node, begin, end, values, view_.planes, view_.width, cells);
         }
         view_.rows = node.rows();
         view_.cells = cells;
@@ -125,7 +122,7 @@ public:
 
 private:
     PairView<T> view_{};
-    Buffer<T> cells_, lines_, matrix_;
+    Buffer<T> cells_, values_, lines_, matrix_;
     std::vector<T> total_;
     std::vector<int> line_;
 };

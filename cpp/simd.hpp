@@ -38,6 +38,8 @@ struct Vec {
     friend GOCT_INLINE Vec min(Vec a, Vec b) { return {a.v < b.v ? a.v : b.v}; }
     friend GOCT_INLINE Vec max(Vec a, Vec b) { return {a.v < b.v ? b.v : a.v}; }
     friend GOCT_INLINE Vec where_less(Vec a, Vec b, Vec yes, Vec no) { return {a.v < b.v ? yes.v : no.v}; }
+    // -1 in the lanes where a is less than b, 0 in the others.
+    friend GOCT_INLINE Vec less(Vec a, Vec b) { return {(Native)(a.v < b.v)}; }
     friend GOCT_INLINE T least_lane(Vec a) { return least_of<kVectorBytes>(a.v); }
 
 private:
@@ -84,6 +86,9 @@ struct Vec {
     }
     friend Vec where_less(const Vec& a, const Vec& b, const Vec& yes, const Vec& no) {
         return make([&](int i) { return a.v[i] < b.v[i] ? yes.v[i] : no.v[i]; });
+    }
+    friend Vec less(const Vec& a, const Vec& b) {
+        return make([&](int i) { return a.v[i] < b.v[i] ? -1 : 0; });
     }
     friend T least_lane(const Vec& a) { return *std::min_element(a.v, a.v + lanes); }
 };
