@@ -1,9 +1,13 @@
-"""Side constraints: what they mean for the features, rows and separators of a model."""
+"""Side constraints: what they mean for the features, rows and separators of a model.
+
+:func:`state` has one short function for each kind of constraint.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import singledispatch
 from math import ceil, gcd, lcm
 from typing import Any
 
@@ -66,14 +70,14 @@ class Requirement:
         return self.least - slack(self.most)
 
 
-@dataclass
+@dataclass(frozen=True, eq=False)
 class SideConstraints:
-    """The side constraints of a problem, sorted by what a model does with them.
+    """The side constraints of a problem, and what a model must know before it is built.
 
     Attributes
     ----------
     constraints
-        The constraints.
+        The constraints; :func:`state` writes the rows of each.
     columns
         The original columns that the model may use. Of columns that are equal
         or complements of each other, only those that can matter are here.
@@ -81,12 +85,6 @@ class SideConstraints:
         Conditions on predictions.
     required
         Positions in `columns` of features that must be used.
-    max_features
-        The largest number of features; None if there is no limit.
-    budgets
-        Pairs of a cost for each of `columns` and the budget.
-    min_leaf
-        The least weight of a leaf, in counts; None if there is no limit.
     is_impossible
         Whether it is clear already that no tree meets the constraints.
     """
@@ -95,14 +93,11 @@ class SideConstraints:
     columns: NDArray[np.intp]
     requirements: list[Requirement] = field(default_factory=list)
     required: list[int] = field(default_factory=list)
-    max_features: int | None = None
-    budgets: list[tuple[list[Fraction], Fraction]] = field(default_factory=list)
-    min_leaf: int | None = None
     is_impossible: bool = False
 
     @classmethod
     def read(cls, constraints: tuple[Constraint, ...], problem: Problem) -> SideConstraints:
-        """Sort the constraints of a problem.
+        """Read the constraints of a problem.
 
         Raises
         ------
@@ -111,51 +106,31 @@ class SideConstraints:
         """
         forbidden: set[int] = set()
         required: set[int] = set()
-        prices: list[tuple[dict[int, Fraction], Fraction]] = []
+        prices: list[dict[int, Fraction]] = []
         requirements: list[Requirement] = []
-        max_features: int | None = None
-        min_leaf: int | None = None
+        too_heavy = False
         for constraint in constraints:
-            match constraint:
-                case ForbidFeatures():
-                    forbidden |= constraint.indices(problem)
-                case RequireFeatures():
-                    required |= constraint.indices(problem)
-                case MaxFeatures():
-                    number = constraint.number
-                    max_features = number if max_features is None else min(max_features, number)
-                case FeatureBudget():
-                    prices.append((constraint.prices(problem), constraint.budget))
-                case MinLeafWeight():
-                    counts = ceil(constraint.weight / problem.weight_unit)
-                    min_leaf = counts if min_leaf is None else max(min_leaf, counts)
-                case MetricConstraint():
-                    requirements += _requirements(constraint, problem)
-                case _:
-                    raise ValueError(
-                        f"the MIP engine cannot handle the constraint {constraint.name!r}"
-                    )
-        columns = _choose_columns(problem, forbidden, required, [price for price, _ in prices])
+            if state.dispatch(type(constraint)) is state.dispatch(Constraint):
+                raise ValueError(f"the MIP engine cannot handle the constraint {constraint.name!r}")
+            if isinstance(constraint, ForbidFeatures):
+                forbidden |= constraint.indices(problem)
+            elif isinstance(constraint, RequireFeatures):
+                required |= constraint.indices(problem)
+            elif isinstance(constraint, FeatureBudget):
+                prices.append(constraint.prices(problem))
+            elif isinstance(constraint, MetricConstraint):
+                requirements += _requirements(constraint, problem)
+            elif isinstance(constraint, MinLeafWeight):
+                too_heavy |= _least_count(constraint, problem) > int(problem.counts.sum())
+        columns = _choose_columns(problem, forbidden, required, prices)
         position = {int(j): k for k, j in enumerate(columns)}
         return cls(
             constraints=constraints,
             columns=columns,
             requirements=requirements,
             required=sorted(position[j] for j in required if j in position),
-            max_features=max_features,
-            budgets=[
-                ([price.get(int(j), Fraction(0)) for j in columns], budget)
-                for price, budget in prices
-            ],
-            min_leaf=min_leaf,
-            is_impossible=any(j not in position for j in required)
-            or (min_leaf is not None and min_leaf > int(problem.counts.sum())),
+            is_impossible=too_heavy or any(j not in position for j in required),
         )
-
-    @property
-    def needs_lean_trees(self) -> bool:
-        """Whether idle splits must be forbidden, since they could feign that a feature is used."""
-        return bool(self.required)
 
     def are_met(self, tree: Tree, problem: Problem) -> bool:
         """Say, exactly, whether a tree meets all constraints."""
@@ -173,37 +148,118 @@ class SideConstraints:
         lazily
             Whether rows may be found on demand where there would be many.
         """
-        for number, requirement in enumerate(self.requirements):
-            _add_requirement(tree, requirement, number)
+        for constraint in self.constraints:
+            state(constraint, Context(tree, problem, self.columns, lazily))
         if self.required:
-            features = np.arange(len(self.required))
-            terms: list[Term] = [(features, tree.b[:, self.required], 1.0)]
-            tree.add_rows("require_features", len(features), terms, lower=1)
-        if self.max_features is not None:
-            used = tree.mark_used_features()
-            terms = [(0, used, 1.0)]
-            tree.add_rows("max_features", 1, terms, upper=self.max_features + 0.5)
-        for number, (costs, budget) in enumerate(self.budgets):
-            _add_budget(tree, costs, budget, number)
-        self._add_leaf_weights(tree, problem, lazily)
-
-    def _add_leaf_weights(self, tree: TreeProgram, problem: Problem, lazily: bool) -> None:
-        weights: list[tuple[NDArray[np.float64], float]] = []
-        if self.min_leaf is not None:
-            totals = problem.counts.sum(axis=1).astype(np.float64)
-            least = self.min_leaf - slack(totals.sum())
-            weights.append((totals, least))
-        if self.needs_lean_trees:
+            # Idle splits could feign that a feature is used.
             tree.forbid_redundant_splits()
-            weights.append((np.ones(problem.n_rows), 0.5))
-        for totals, least in weights:
-            scale = max(1.0, totals.sum() / LARGEST_ROW)
-            if least <= 0:
-                continue
-            if lazily:
-                tree.separators.append(LeafWeightCuts(tree, totals / scale, least / scale))
-            else:
-                tree.weigh_leaves(totals / scale, least / scale)
+            _weigh_leaves(tree, np.ones(problem.n_rows), 0.5, lazily)
+
+
+@dataclass(frozen=True)
+class Context:
+    """What the rows of a constraint are written for.
+
+    Attributes
+    ----------
+    tree
+        The model.
+    problem
+        The data.
+    columns
+        The original column of each feature of the model.
+    lazily
+        Whether rows may be found on demand where there would be many.
+    """
+
+    tree: TreeProgram
+    problem: Problem
+    columns: NDArray[np.intp]
+    lazily: bool
+
+
+@singledispatch
+def state(constraint: Constraint, context: Context) -> None:
+    """Add the rows of a constraint to a model, relaxed by :func:`goct.mip.numerics.slack`.
+
+    Every tree that meets the constraint must meet them. Trees that meet them
+    and not the constraint are cut off by its exact check.
+    """
+    raise NotImplementedError(constraint.name)
+
+
+@state.register
+def _(constraint: ForbidFeatures, context: Context) -> None:
+    """Nothing to do: the model has only the columns that are allowed."""
+
+
+@state.register
+def _(constraint: RequireFeatures, context: Context) -> None:
+    needed = constraint.indices(context.problem)
+    features = [k for k, j in enumerate(context.columns) if int(j) in needed]
+    rows = np.arange(len(features))
+    terms: list[Term] = [(rows, context.tree.b[:, features], 1.0)]
+    context.tree.add_rows("require_features", len(features), terms, lower=1)
+
+
+@state.register
+def _(constraint: MaxFeatures, context: Context) -> None:
+    terms: list[Term] = [(0, context.tree.mark_used_features(), 1.0)]
+    context.tree.add_rows("max_features", 1, terms, upper=constraint.number + 0.5)
+
+
+@state.register
+def _(constraint: FeatureBudget, context: Context) -> None:
+    """``Σ_f cost[f] · u[f] <= budget``, in integers."""
+    tree, budget = context.tree, Fraction(constraint.budget)
+    prices = constraint.prices(context.problem)
+    costs = [prices.get(int(j), Fraction(0)) for j in context.columns]
+    unit = lcm(budget.denominator, *(cost.denominator for cost in costs))
+    integers = [int(cost * unit) for cost in costs]
+    scale = max(1.0, sum(integers) / LARGEST_ROW)
+    amount = np.array([integer / scale for integer in integers])
+    terms: list[Term] = [(0, tree.mark_used_features(), amount)]
+    upper = (float(budget * unit) + slack(sum(integers))) / scale
+    tree.add_rows(f"feature_budget_{len(tree.rows)}", 1, terms, upper=upper)
+
+
+@state.register
+def _(constraint: MinLeafWeight, context: Context) -> None:
+    totals = context.problem.counts.sum(axis=1).astype(np.float64)
+    least = _least_count(constraint, context.problem) - slack(totals.sum())
+    _weigh_leaves(context.tree, totals, least, context.lazily)
+
+
+@state.register
+def _(constraint: MetricConstraint, context: Context) -> None:
+    tree = context.tree
+    for requirement in _requirements(constraint, context.problem):
+        if requirement.least <= 0:
+            continue
+        scale = max(1.0, requirement.most / LARGEST_ROW)
+        amount = tree.instances.share(requirement.gains) / scale
+        terms: list[Term] = [(0, tree.g[amount > 0], amount[amount > 0])]
+        tree.add_rows(
+            f"requirement_{len(tree.rows)}", 1, terms, lower=requirement.relaxed_least / scale
+        )
+
+
+def _least_count(constraint: MinLeafWeight, problem: Problem) -> int:
+    """Return the least weight of a leaf in counts."""
+    return ceil(Fraction(constraint.weight) / problem.weight_unit)
+
+
+def _weigh_leaves(
+    tree: TreeProgram, weights: NDArray[np.float64], least: float, lazily: bool
+) -> None:
+    """Require rows of at least some weight in every leaf."""
+    if least <= 0:
+        return
+    scale = max(1.0, weights.sum() / LARGEST_ROW)
+    if lazily:
+        tree.separators.append(LeafWeightCuts(tree, weights / scale, least / scale))
+    else:
+        tree.weigh_leaves(weights / scale, least / scale)
 
 
 def _requirements(constraint: MetricConstraint, problem: Problem) -> list[Requirement]:
@@ -265,24 +321,3 @@ def _choose_columns(
         cheapest = min(group, key=lambda j: (price.get(j, Fraction(0)), j not in required, j))
         chosen += [j for j in group if j == cheapest or j in required]
     return np.array(sorted(chosen), dtype=np.intp)
-
-
-def _add_requirement(tree: TreeProgram, requirement: Requirement, number: int) -> None:
-    if requirement.least <= 0:
-        return
-    scale = max(1.0, requirement.most / LARGEST_ROW)
-    amount = tree.instances.share(requirement.gains) / scale
-    terms: list[Term] = [(0, tree.g[amount > 0], amount[amount > 0])]
-    least = requirement.relaxed_least / scale
-    tree.add_rows(f"requirement_{number}", 1, terms, lower=least)
-
-
-def _add_budget(tree: TreeProgram, costs: list[Fraction], budget: Fraction, number: int) -> None:
-    """``Σ_f cost[f] · u[f] <= budget``, in integers, with room for rounding."""
-    unit = lcm(budget.denominator, *(cost.denominator for cost in costs))
-    integers = [int(cost * unit) for cost in costs]
-    scale = max(1.0, sum(integers) / LARGEST_ROW)
-    amount = np.array([integer / scale for integer in integers])
-    terms: list[Term] = [(0, tree.mark_used_features(), amount)]
-    upper = (float(budget * unit) + slack(sum(integers))) / scale
-    tree.add_rows(f"feature_budget_{number}", 1, terms, upper=upper)
