@@ -14,6 +14,9 @@ import pytest
 from goct import Limit
 from goct.search import TECHNIQUES, LinearOracle, OracleStatus
 
+# How often the seeds of the random tests below are run through, each time with new problems.
+ROUNDS = int(os.environ.get("GOCT_FUZZ_ROUNDS", "1"))
+
 # A slow oracle that is easy to believe: dynamic programming over row sets and split budgets.
 
 
@@ -122,8 +125,9 @@ def planted(rng, rows=300, features=40, classes=2, noise=0.2):
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_equals_brute_force(seed):
-    rng = np.random.default_rng(seed)
+@pytest.mark.parametrize("turn", range(ROUNDS))
+def test_equals_brute_force(seed, turn):
+    rng = np.random.default_rng(seed + 10_000 * turn)
     for _ in range(8):
         X = draw_rows(rng)
         rows, classes = len(X), int(rng.integers(2, 5))
@@ -162,8 +166,9 @@ def test_equals_brute_force(seed):
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_every_budget_equals_brute_force(seed):
-    rng = np.random.default_rng(1000 + seed)
+@pytest.mark.parametrize("turn", range(ROUNDS))
+def test_every_budget_equals_brute_force(seed, turn):
+    rng = np.random.default_rng(1000 + seed + 10_000 * turn)
     for _ in range(6):
         X = draw_rows(rng)
         rows, classes = len(X), int(rng.integers(2, 4))
@@ -250,6 +255,41 @@ def test_any_number_of_threads_finds_the_same_tree(depth):
             LinearOracle(X, n_jobs=jobs).solve(costs, max_depth=depth).tree for jobs in (1, 2, 3, 7)
         }
         assert len(trees) == 1
+
+
+@pytest.mark.parametrize("least", [0, 6])
+def test_budgets_are_the_same_with_threads_and_techniques(least):
+    rng = np.random.default_rng(least)
+    X, costs = planted(rng, rows=150, features=14, noise=0.3)
+    question = {"max_depth": 4, "max_splits": 15, "min_leaf_weight": least}
+    expected = [r.cost for r in LinearOracle(X).solve_budgets(costs, **question)]
+    single = LinearOracle(X).solve(costs, max_depth=4, min_leaf_weight=least)
+    assert expected[-1] == single.cost
+    for options in (
+        {"n_jobs": 2},
+        {"n_jobs": 5, "memory_limit": 0},
+        *({"techniques": {name: False}} for name in TECHNIQUES),
+    ):
+        results = LinearOracle(X, **options).solve_budgets(costs, **question)
+        assert [r.cost for r in results] == [r.bound for r in results] == expected
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_search_that_takes_long_starts_again(seed):
+    """A twentieth of the time limit is long: these searches pause, and most of them end."""
+    rng = np.random.default_rng(3000 + seed)
+    X, costs = planted(rng, rows=120, features=20, noise=0.3)
+    rules = {"max_depth": 5, "min_leaf_weight": int(rng.choice([0, 6]))}
+    at_once = LinearOracle(X, techniques={"deepening": False})
+    optimum = at_once.solve(costs, **rules).cost
+    budgets = [r.cost for r in at_once.solve_budgets(costs, max_splits=9, **rules)]
+    for limit in (0.05, 0.5, 5):
+        oracle = LinearOracle(X, n_jobs=1 + seed % 2)
+        results = [oracle.solve(costs, time_limit=limit, **rules)]
+        results += oracle.solve_budgets(costs, max_splits=9, time_limit=limit, **rules)
+        for result, truth in zip(results, [optimum, *budgets], strict=True):
+            assert result.bound <= truth <= result.cost
+            assert result.limit is Limit.TIME or result.bound == truth == result.cost
 
 
 def test_bounds_carry_over_to_other_costs():
