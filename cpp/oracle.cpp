@@ -5,6 +5,8 @@
 #include <numeric>
 #include <stdexcept>
 
+#include "greedy.hpp"
+
 namespace goct {
 namespace {
 
@@ -117,6 +119,35 @@ std::vector<Ratio> Oracle::ratios_to(const Known& known, Control& control) const
     return ratios;
 }
 
+// What there is before the search begins, by number of splits: on small data, where that does not take long, a leaf.
+std::vector<Answer> Oracle::start(const Costs& costs, int depth, int splits, Control& control) const {
+    const double work = static_cast<double>(rows()) * problem_->features() * problem_->features();
+    const auto trees = grow_greedily(*problem_, costs, work < kLongWork ? 0 : depth, splits, control);
+    std::vector<Answer> answers;
+    for (const Preorder& tree : trees) {
+        Answer& answer = answers.emplace_back();
+        answer.bound = unavoidable(costs);
+        answer.tree = build_tree(costs, tree, answer.cost);
+    }
+    if (trees.size() > 1) control.incumbent = answers.back().cost - unavoidable(costs);
+    return answers;
+}
+
+// What the search found; of several trees the best.
+void Oracle::update(Answer& answer, std::int64_t bound, const Costs& costs, const Preorder& preorder,
+                    const Control& control) const {
+    answer.bound = bound;
+    answer.proven = control.reason() == StopReason::none;
+    if (preorder.empty()) {
+        if (answer.proven) answer.tree.clear();
+        return;
+    }
+    std::int64_t cost;
+    Tree tree = build_tree(costs, preorder, cost);
+    if (answer.proven && cost != bound) throw std::logic_error("a tree does not cost what was found");
+    if (answer.proven || answer.tree.empty() || cost <= answer.cost) answer.tree = std::move(tree), answer.cost = cost;
+}
+
 Answer Oracle::find(const Question& question, Control& control) {
     const int depth = std::clamp(question.max_depth, 0, kDeepest);
     if (question.max_splits && *question.max_splits < most_splits(depth, rows()))
@@ -129,16 +160,15 @@ Answer Oracle::find(const Question& question, Control& control) {
     const SearchContext context{instance, techniques_, cache_, known.number, ratios, control, matrix_bytes_};
     Search<AnySplits> search(context, depth);
 
-    Answer answer;
     const std::int64_t base = unavoidable(costs);
-    auto outcome = search.solve({avoidable_cutoff(question.cutoff, base)}, jobs_);
-    Preorder& preorder = outcome.tree[0];
-    answer.bound = outcome.bound[0] + base;
-    answer.proven = control.reason() == StopReason::none;
-    if (!preorder.empty()) {
-        if (!search.expand_at_last(preorder)) throw std::logic_error("a found tree could not be worked out");
-        answer.tree = build_tree(costs, preorder, answer.cost);
-        if (answer.proven && answer.cost != answer.bound) throw std::logic_error("a tree does not cost what was found");
+    Answer answer = start(costs, depth, rows(), control).back();
+    if (question.cutoff && answer.cost >= *question.cutoff) answer.tree.clear();
+    try {
+        auto [bound, relaxed, cost, tree] = search.solve({avoidable_cutoff(question.cutoff, base)}, jobs_);
+        if (!tree[0].empty() && !search.expand_at_last(tree[0]))
+            throw std::logic_error("a found tree could not be worked out");
+        update(answer, bound[0] + base, costs, tree[0], control);
+    } catch (const SearchStopped&) {
     }
     return answer;
 }
@@ -164,20 +194,19 @@ std::vector<Answer> Oracle::find_budgets(const Question& question, const std::ve
         limits[most] = std::max(limits[most], avoidable_cutoff(cutoffs[m], base));
 
     Search<SplitBudgets> search(context, depth, most + 1);
-    auto [values, relaxed, costs_found, trees] = search.solve(limits, jobs_);
-    std::vector<Answer> answers(asked + 1);
-    for (int m = 0; m <= asked; ++m) {
-        Answer& answer = answers[m];
-        const int used = std::min(m, most);
-        answer.proven = control.reason() == StopReason::none;
-        answer.bound = values[used] + base;
-        if (trees[used].empty()) continue;
-        if (m <= most && !search.expand_at_last(trees[m]))
-            throw std::logic_error("a found tree could not be worked out");
-        answer.tree = build_tree(costs, trees[used], answer.cost);
-        if (answer.proven && answer.cost != answer.bound) throw std::logic_error("a tree does not cost what was found");
-        if (!cutoffs.empty() && answer.cost >= cutoffs[m]) answer.tree.clear();
+    std::vector<Answer> answers = start(costs, depth, most, control);
+    answers.resize(asked + 1, answers.back());
+    try {
+        auto [bounds, relaxed, costs_found, trees] = search.solve(limits, jobs_);
+        for (Preorder& tree : trees)
+            if (!tree.empty() && !search.expand_at_last(tree))
+                throw std::logic_error("a found tree could not be worked out");
+        for (int m = 0; m <= asked; ++m)
+            update(answers[m], bounds[std::min(m, most)] + base, costs, trees[std::min(m, most)], control);
+    } catch (const SearchStopped&) {
     }
+    for (int m = 0; m <= asked && !cutoffs.empty(); ++m)
+        if (answers[m].cost >= cutoffs[m]) answers[m].tree.clear();
     return answers;
 }
 
@@ -222,11 +251,6 @@ template <class LeafLabel>
 Tree Oracle::build_tree(const Preorder& preorder, LeafLabel&& leaf_label) const {
     Tree tree;
     std::size_t at = 0;
-    const auto holds = [&](int row, int feature) {
-        for (const int* e = problem_->entries_begin(row); e != problem_->entries_end(row); ++e)
-            if (*e >= feature) return problem_->chain(*e) == problem_->chain(feature);
-        return false;
-    };
     const auto build = [&](const auto& self, std::vector<int> rows) -> int {
         const int index = static_cast<int>(tree.size()), feature = preorder[at++];
         tree.push_back({-1, -1, -1, 0});
@@ -234,7 +258,8 @@ Tree Oracle::build_tree(const Preorder& preorder, LeafLabel&& leaf_label) const 
             tree[index].label = leaf_label(rows);
             return index;
         }
-        const auto middle = std::stable_partition(rows.begin(), rows.end(), [&](int r) { return holds(r, feature); });
+        const auto middle = std::stable_partition(rows.begin(), rows.end(),
+                                                  [&](int r) { return problem_->holds(r, feature); });
         const int inside = self(self, {rows.begin(), middle}), outside = self(self, {middle, rows.end()});
         const bool flipped = problem_->flipped(feature);
         tree[index] = {problem_->column(feature), flipped ? inside : outside, flipped ? outside : inside, 0};

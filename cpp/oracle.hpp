@@ -91,6 +91,9 @@ private:
     template <class Ask, class Otherwise>
     auto answer(Ask&& ask, Otherwise&& otherwise);
     const Problem& prepare(Control& control, const Costs& costs);
+    std::vector<Answer> start(const Costs& costs, int depth, int splits, Control& control) const;
+    void update(Answer& answer, std::int64_t bound, const Costs& costs, const Preorder& preorder,
+                const Control& control) const;
     Answer find(const Question& question, Control& control);
     std::vector<Answer> find_budgets(const Question& question, const std::vector<std::int64_t>& cutoffs,
                                      Control& control);

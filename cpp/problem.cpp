@@ -140,4 +140,9 @@ Problem::Problem(const std::uint8_t* cells, std::size_t rows, std::size_t column
     }
 }
 
+bool Problem::holds(int row, int feature) const {
+    const int* const entry = std::lower_bound(entries_begin(row), entries_end(row), feature);
+    return entry != entries_end(row) && chain_[*entry] == chain_[feature];
+}
+
 }  // namespace goct

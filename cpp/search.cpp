@@ -66,6 +66,7 @@ Archive& Search<V>::archive(int depth) {
 template <class V>
 void Search<V>::make_child(int l, int f, bool inside) {
     Level& child = level(l + 1);
+    child.ranked = false;
     level(l).child = &child.node;
     child.node.make_child(context_.instance, level(l).node, f, inside, context_.techniques.reduce, splits_);
 }
@@ -127,6 +128,7 @@ void Search<V>::rank_features(int l, int depth) {
         at.open = depth_two_.open(node, at.sides, at.small);
     else
         at.small = depth_two_.solve(node, at.sides);
+    at.ranked = true;
     const int features = node.features();
     at.order.resize(features);
     std::iota(at.order.begin(), at.order.end(), 0);
@@ -532,7 +534,8 @@ private:
                 search.attempt(0, search.depth_, f, limits);
                 search.compose(own, f, limits, found);
                 for (int m = 0; m < size_of(limits); ++m)
-                    if (found.cost[m] < kInfinite && !search.expand(found.tree[m], true)) found.cost[m] = kInfinite;
+                    if (found.cost[m] < kInfinite && !search.expand(found.tree[m], !search.is_long()))
+                        found.cost[m] = kInfinite;
             } catch (const SearchStopped&) {
             }
             search.sum_up(own);
@@ -577,6 +580,7 @@ private:
 
 template <class V>
 const Node& Search<V>::enter_root() {
+    level(0).ranked = false;
     level(0).node.make_root(context_.instance, splits_);
     return level(0).node;
 }
@@ -630,7 +634,7 @@ void Search<V>::pass(int width, const Values& cutoffs, Outcome& best) {
     raise(best.bound, out.bound);
     raise(best.relaxed, out.relaxed);
     for (int m = 0; m < size_of(cutoffs); ++m)
-        if (out.cost[m] < limits[m] && expand(out.tree[m], true)) take(m, out, m, best);
+        if (out.cost[m] < limits[m] && expand(out.tree[m], !is_long())) take(m, out, m, best);
 }
 
 template <class V>
@@ -726,6 +730,9 @@ template <class V>
 Preorder Search<V>::work_out(int l, int depth, StandIn kind, int m) {
     Level& at = level(l);
     if (kind == StandIn::small) {
+        if (at.ranked && !constrained_)
+            return best_small_tree(context_.instance, at.node, at.small, at.sides,
+                                   V::splits(at.small, m, split_cost_));
         DepthTwo& solver = constrained_ ? allowed_depth_two_ : depth_two_;
         const DepthTwoValues values = solve_small(solver, at.node, depth, at.allowed_sides);
         return best_small_tree(context_.instance, at.node, values, at.allowed_sides,

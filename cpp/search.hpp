@@ -108,6 +108,7 @@ private:
         std::vector<std::int64_t> bound[2];         // relaxed, by side, class and feature
         std::vector<std::int64_t> overlap;
         DepthTwoValues small{}, allowed_small{};    // the first ones are relaxed
+        bool ranked = false;                        // `small` and `sides` are about the node
         Outcome side[2];                            // of the feature at hand
         Values limits, unsolved, sums, left;
 
@@ -151,6 +152,11 @@ private:
     void find_better(const Values& cutoffs, Outcome& best);
     void start_from(int depth, const Values& cutoffs, Outcome& best);
     void take(int m, const Outcome& found, int from, Outcome& best);
+    // Where a depth-two solution takes long, trees are worked out when they are found, not after a stop.
+    bool is_long() const {
+        const Node& root = levels_[0]->node;
+        return static_cast<double>(root.rows()) * root.features() * root.features() > kLongWork;
+    }
     bool expand(Preorder& tree, bool known_only);
     bool expand_at(int l, int depth, const int*& code, bool known_only, Preorder& out);
     Preorder work_out(int l, int depth, StandIn kind, int m);

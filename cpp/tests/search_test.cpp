@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "../cache.hpp"
+#include "../greedy.hpp"
 #include "../oracle.hpp"
 #include "check.hpp"
 
@@ -88,6 +89,22 @@ std::int64_t cost_of(const Data& data, const Tree& tree) {
     return cost;
 }
 
+// Is the tree within the depth, and every leaf heavy enough?
+bool is_allowed(const Data& data, const Tree& tree) {
+    std::vector<std::int64_t> weight(tree.size(), 0);
+    int deepest = 0;
+    for (int r = 0; r < data.rows; ++r) {
+        int at = 0, depth = 0;
+        for (; tree[at].feature >= 0; ++depth)
+            at = data.cells[r * data.columns + tree[at].feature] ? tree[at].right : tree[at].left;
+        weight[at] += data.weights[r];
+        deepest = std::max(deepest, depth);
+    }
+    for (std::size_t i = 0; i < tree.size() && tree.size() > 1; ++i)
+        if (tree[i].feature < 0 && weight[i] < data.min_leaf_weight) return false;
+    return deepest <= data.depth;
+}
+
 }  // namespace
 
 TEST(answers_equal_brute_force) {
@@ -127,7 +144,7 @@ TEST(a_stop_at_any_moment_leaves_the_truth) {
             const Answer answer = oracle.solve(data.question(), control);
             proven = answer.proven;
             CHECK(answer.bound <= best && best <= answer.cost && !answer.tree.empty());
-            CHECK(cost_of(data, answer.tree) == answer.cost);
+            CHECK(cost_of(data, answer.tree) == answer.cost && is_allowed(data, answer.tree));
             CHECK(!proven || answer.cost == best);
         }
         Question question = data.question();
@@ -146,7 +163,8 @@ TEST(a_stop_at_any_moment_leaves_the_truth) {
                 const Answer& answer = answers[m];
                 const std::int64_t least = truth.solve(m);
                 CHECK(answer.bound <= least && (!proven || answer.cost == least));
-                CHECK(answer.tree.empty() || (least <= answer.cost && cost_of(free, answer.tree) == answer.cost));
+                CHECK(!answer.tree.empty() && least <= answer.cost && cost_of(free, answer.tree) == answer.cost);
+                CHECK(is_allowed(free, answer.tree) && static_cast<int>(answer.tree.size()) <= 2 * m + 1);
             }
         }
     }
@@ -185,6 +203,25 @@ TEST(a_stopped_front_claims_nothing) {
                                                  [&](const auto& p) { return p.first <= x && p.second <= y; }));
             }
         }
+    }
+}
+
+TEST(greedy_trees_gain_with_every_split) {
+    Random random(16);
+    for (int trial = 0; trial < 100; ++trial) {
+        const Data data = draw_data(random, 40, 8);
+        Control control;
+        const Problem problem(data.cells.data(), data.rows, data.columns, control);
+        const Costs costs(data.costs.data(), data.rows, data.classes, data.split_cost, data.weights.data(),
+                          data.min_leaf_weight);
+        const auto trees = grow_greedily(problem, costs, data.depth, 5, control);
+        CHECK(trees[0] == Preorder{kLeaf} && trees.size() <= 6);
+        for (std::size_t m = 0; m < trees.size(); ++m) {
+            CHECK(trees[m].size() == 2 * m + 1);
+            CHECK(std::count(trees[m].begin(), trees[m].end(), kLeaf) == static_cast<std::ptrdiff_t>(m) + 1);
+        }
+        control.stop_after(0);
+        CHECK(grow_greedily(problem, costs, data.depth, 5, control)[0] == Preorder{kLeaf});
     }
 }
 
