@@ -13,7 +13,7 @@ CORE_TESTS := build/core/tests/run
 CORE := pyproject.toml CMakeLists.txt $(wildcard cpp/*) $(wildcard src/goct/*/__init__.py)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint docs bench sanitize wheel clean
+.PHONY: help demo test check lint docs bench sanitize wheel clean
 
 help: ## show this list
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 16
@@ -25,6 +25,9 @@ test: $(VENV)/.installed ## run the whole test suite, that of the core first
 	@$(MAKE) -s -j $$(nproc 2>/dev/null || echo 2) $(CORE_TESTS)
 	@$(CORE_TESTS)
 	@$(BIN)/python -m pytest -n auto
+
+check: lint ## lint, types and the fast tests, in a minute
+	@$(BIN)/python -m pytest -n auto -q -m "not slow"
 
 lint: $(VENV)/.installed ## check style, formatting and types
 	@$(BIN)/ruff check .

@@ -58,6 +58,7 @@ def test_failures_are_kept_until_asked_otherwise(folder: Folder, tmp_path: Path)
     assert campaign(folder, results, wanted).now == 1
 
 
+@pytest.mark.slow
 def test_a_killed_campaign_goes_on_where_it_was(data: Path, folder: Folder, tmp_path: Path) -> None:
     """The process that runs the campaign is killed, as when a machine is switched off."""
     results, log = tmp_path / "r.sqlite", tmp_path / "log"

@@ -29,6 +29,7 @@ def test_list_and_peers() -> None:
     assert re.search(r"^search +goct .*all metrics", run("peers").output, re.MULTILINE)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_every_experiment_from_end_to_end(
     name: str, data: Path, reported: Path, tmp_path: Path
@@ -102,6 +103,7 @@ def test_other_files_are_refused(tmp_path: Path, data: Path) -> None:
     assert "is no results file" in result.output
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_campaign_says_how_to_go_on(
     data: Path, tmp_path: Path, kind: signal.Signals
@@ -134,6 +136,7 @@ def test_runs_that_went_wrong_are_counted(data: Path, tmp_path: Path) -> None:
     assert "not as they should be: 1 error, 1 not installed" in result.output
 
 
+@pytest.mark.slow
 def test_label_1_stands_against_the_rest(data: Path, tmp_path: Path) -> None:
     arguments = ("--data", data, "--datasets", "triple", "--tiny")
     results = tmp_path / "r.sqlite"
@@ -145,6 +148,7 @@ def test_label_1_stands_against_the_rest(data: Path, tmp_path: Path) -> None:
     assert "Left out, since they have more than two classes: triple." in page
 
 
+@pytest.mark.slow
 def test_a_changed_solver_of_ones_own_is_asked_again(data: Path, tmp_path: Path) -> None:
     script = tmp_path / "mine.py"
     text = """
@@ -190,6 +194,7 @@ def test_no_dataset_is_there(data: Path, tmp_path: Path) -> None:
     assert "none of the datasets is in" in result.output
 
 
+@pytest.mark.slow
 def test_merging(data: Path, tmp_path: Path) -> None:
     first, second, both = (tmp_path / f"{name}.sqlite" for name in ("first", "second", "both"))
     for file, dataset in ((first, "first"), (second, "second")):

@@ -36,6 +36,7 @@ def test_ok(folder: Folder) -> None:
     assert outcome.peak > 10**6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("solver", "status", "message"),
     [

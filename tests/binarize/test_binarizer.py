@@ -328,6 +328,7 @@ def mixed_tables(draw) -> dict[str, list]:
     return data
 
 
+@pytest.mark.slow
 @quiet
 @settings(max_examples=40)
 @given(mixed_tables(), st.data())
@@ -414,6 +415,7 @@ def test_refitting_forgets() -> None:
     assert not hasattr(binarizer, "feature_names_in_")
 
 
+@pytest.mark.slow
 def test_a_hundred_thousand_rows_of_fifty_columns() -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(100_000, 50))
@@ -423,6 +425,7 @@ def test_a_hundred_thousand_rows_of_fifty_columns() -> None:
     assert len(binarizer.conditions_) > 5
 
 
+@pytest.mark.slow
 def test_ten_thousand_columns() -> None:
     rng = np.random.default_rng(0)
     X = rng.random((20, 10_000)).round(2)

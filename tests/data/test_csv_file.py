@@ -212,6 +212,7 @@ def test_ten_thousand_columns(tmp_path: Path) -> None:
     assert len(table.columns) == 10_000
 
 
+@pytest.mark.slow
 def test_a_million_rows(tmp_path: Path) -> None:
     table = read(tmp_path, "a,b,c\n" + "1.5,x,\n?,y,2024-03-01\n" * 500_000)
     assert table.n_rows == 1_000_000

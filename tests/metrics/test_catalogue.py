@@ -77,6 +77,7 @@ SKLEARN = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SKLEARN)
 @given(c=confusions)
 def test_values_are_those_of_scikit_learn(name, c) -> None:
@@ -119,6 +120,7 @@ def test_metrics_are_defined_everywhere(metric) -> None:
         assert isinstance(metric.value(Confusion(*entries)), Exact)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", OF_CONFUSION, ids=lambda m: m.name)
 @pytest.mark.parametrize(("n_pos", "n_neg"), [(6, 6), (3, 9), (9, 3), (1, 7), (0, 5), (5, 0)])
 def test_metrics_are_as_monotone_as_they_say(metric, n_pos, n_neg) -> None:
@@ -146,6 +148,7 @@ def test_only_counts_of_errors_and_alarms_are_not_monotone() -> None:
     assert not (F1() + FalsePositives()).is_monotone
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", OF_CONFUSION, ids=lambda m: m.name)
 @given(data=st.data())
 def test_approximations_are_close(metric, data) -> None:
@@ -170,6 +173,7 @@ def test_custom_metrics_have_approximations_too(data) -> None:
     assert metric.approximate(*cells).tolist() == (tp * tn - fp).tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "metric",
     [m for m in OF_CONFUSION if m.shape in (Shape.LINEAR, Shape.FRACTIONAL, Shape.QUASICONVEX)],

@@ -34,6 +34,7 @@ WITH_LINES += [FBeta(0.25), ClassCost(5, 1), CostMatrix([[0, 3], [1, -2]])]
 WITH_LINES += [Accuracy() - 0.3 * Recall()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", WITH_LINES, ids=lambda metric: metric.name)
 @pytest.mark.parametrize("unit", [Fraction(1), Fraction(2, 3)])
 @pytest.mark.parametrize(("n_pos", "n_neg"), [(5, 4), (1, 6), (0, 3), (3, 0)])

@@ -28,6 +28,7 @@ FAMILIES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("copies", [False, True], ids=["merged", "copies"])
 @pytest.mark.parametrize("depth", [1, 2, 3])
 @pytest.mark.parametrize("family", FAMILIES)
@@ -122,6 +123,7 @@ def test_near_pairs() -> None:
     assert len(everything[0]) == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("depth", [1, 2, 3])
 def test_leaf_weight_cuts(depth) -> None:
     found = 0

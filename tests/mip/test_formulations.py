@@ -27,6 +27,7 @@ CASES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize(("formulation", "backend"), CASES)
 def test_formulations(formulation, backend, seed) -> None:
@@ -49,6 +50,7 @@ def test_formulations(formulation, backend, seed) -> None:
     assert solution.stats["backend"] == backend
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(40))
 def test_the_default(seed) -> None:
     problem, X, metric, losses, perfect = random_linear_question(seed + 100)
@@ -58,6 +60,7 @@ def test_the_default(seed) -> None:
     check_costs(solution, X, losses, perfect, depth)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", ["scip", "gurobi"])
 @pytest.mark.parametrize("family", CUTS)
 @pytest.mark.parametrize("formulation", ["wflow", "benders", "benders-weighted"])

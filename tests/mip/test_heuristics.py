@@ -112,6 +112,7 @@ def test_the_schedule_and_the_counts() -> None:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", ["scip", "gurobi"])
 @pytest.mark.parametrize("kind", NODE_HEURISTICS)
 @pytest.mark.parametrize("metric", [Accuracy(), F1(), MCC()], ids=lambda m: m.name)
@@ -129,6 +130,7 @@ def test_results_are_those_of_brute_force(metric, kind, backend) -> None:
         assert (solution.stats["heuristic_calls"] > 0) <= (kind != "none")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["search", "mip"])
 def test_trees_are_found_and_accepted(kind) -> None:
     rng = np.random.default_rng(3)

@@ -77,6 +77,7 @@ def lift(x: Point, source: Model, target: Model) -> Point | None:
     return target.point(tree) if target.objective.task.is_feasible(tree) else None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("formulation", list(FORMULATIONS))
 @pytest.mark.parametrize("metric", METRICS, ids=lambda m: m.name)
 def test_every_formulation_and_metric(metric, formulation) -> None:

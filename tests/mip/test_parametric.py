@@ -26,6 +26,7 @@ PENALTIES = [Fraction(0), Fraction(1, 50)]
 HULL = [F1(), Precision(), CohenKappa(), MCC(), FowlkesMallows(), 2 * Jaccard()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("penalty", PENALTIES, ids=str)
 @pytest.mark.parametrize("metric", HULL, ids=lambda m: m.name)
@@ -53,6 +54,7 @@ def test_lines_that_a_tolerance_moves_below_zero() -> None:
     assert solution.objective == expected.objective
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["auto", "direct", "parametric"])
 def test_the_best_of_negative_values_is_inside_the_hull(method) -> None:
     """MCC is quasiconvex from 0 only; a constraint may leave nothing but negative values."""

@@ -27,6 +27,7 @@ from goct.task import Task
 from tests.support.mip import noisy_arrays, solve
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("metric", "penalty"),
     [("f1", 0), ("f1", 0.01), ("gmean", 0), ("gmean", 0.01), ("f1+gmean", 0)],

@@ -210,6 +210,7 @@ def some(rules: list, seed: int, formulation: str) -> list:
     return rules if formulation == "benders-pair-cut" and seed == 0 else rules[seed::3]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("formulation", "backend"), RUNS)
 @pytest.mark.parametrize("seed", range(3))
 def test_bounds_on_metrics(seed, formulation, backend) -> None:
@@ -240,6 +241,7 @@ def twin_problem(seed: int) -> tuple[Problem, np.ndarray, np.ndarray]:
     return Problem.from_arrays(X, y), X, y
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("formulation", "backend"), RUNS)
 @pytest.mark.parametrize("seed", range(3))
 def test_features_and_leaves(seed, formulation, backend) -> None:
@@ -257,6 +259,7 @@ def test_features_and_leaves(seed, formulation, backend) -> None:
     assert Status.OPTIMAL in seen
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(20))
 def test_random_thresholds_at_attained_values(seed) -> None:
     """A bound that some tree attains exactly must neither cut it off nor let a lesser one in."""

@@ -18,6 +18,7 @@ from tests.support.mip import model_of, problem_of, random_instances, random_tre
 from tests.support.trees import nodes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("formulation", [WFlowOCT, BendersOCT])
 @given(st.integers(0, 20), st.booleans(), st.data())
 def test_every_tree_is_a_feasible_point_with_its_own_objective(

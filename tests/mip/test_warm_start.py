@@ -67,6 +67,7 @@ def check_injected(solution, kind: str, *, starts: bool = True) -> None:
     assert sum(stats["stage_times"].values()) <= stats["time"] + 1e-3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("metric", METRICS, ids=lambda m: m.name)
 def test_results_are_those_of_brute_force(metric, kind) -> None:
@@ -81,6 +82,7 @@ def test_results_are_those_of_brute_force(metric, kind) -> None:
         check_injected(solution, kind)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("formulation", list(FORMULATIONS))
 @pytest.mark.parametrize("metric", [Accuracy(), F1(), MCC(), METRICS[-1]], ids=lambda m: m.name)
 def test_every_formulation_accepts_the_tree(metric, formulation) -> None:
@@ -95,6 +97,7 @@ def test_every_formulation_accepts_the_tree(metric, formulation) -> None:
         assert solution.stats["start_accepted"] is True
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("linearization", ["compact", "paper", "none"])
 @pytest.mark.parametrize("metric", METRICS[1:8], ids=lambda m: m.name)
 def test_every_linearization_accepts_the_tree(metric, linearization) -> None:
@@ -109,6 +112,7 @@ def test_every_linearization_accepts_the_tree(metric, linearization) -> None:
         assert solution.objective == optimum(X, y, metric, 2, Fraction(str(penalty)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("backend", "formulation"),
     [("gurobi", "benders-pair-cut"), ("gurobi", "wflow"), ("highs", "wflow")],
@@ -127,6 +131,7 @@ def test_other_backends_start_from_the_tree(backend, formulation, metric) -> Non
         check_injected(solution, kind)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("metric", [F1(), MCC()], ids=lambda m: m.name)
 def test_parametric(metric, kind) -> None:
@@ -140,6 +145,7 @@ def test_parametric(metric, kind) -> None:
         check_injected(solution, kind, starts=False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_weights_and_limits_on_splits(kind) -> None:
     X, y = rule_arrays(12)
@@ -154,6 +160,7 @@ def test_weights_and_limits_on_splits(kind) -> None:
             check_injected(solution, kind)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["auto", "paper", "cart", "none"])
 def test_constraints_that_only_models_can_express(kind) -> None:
     X, y = rule_arrays(13)
@@ -193,6 +200,7 @@ def test_a_tree_that_misses_a_constraint_is_not_injected() -> None:
     assert solution.value == Fraction(1, 2)
 
 
+@pytest.mark.slow
 def test_no_tree_with_a_negative_root_hides_a_better_one() -> None:
     """A start whose MCC is negative must not exclude other negative values."""
     X = np.array([[0], [0], [0], [1], [1], [1], [1]])
@@ -325,6 +333,7 @@ def hard_problem(n_features: int = 25) -> Problem:
     return Problem.from_arrays(X, rng.integers(0, 2, 150))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", ["accuracy", "f1"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_time_limit_holds_for_all_stages_together(kind, metric) -> None:

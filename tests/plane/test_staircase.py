@@ -43,6 +43,7 @@ def plane(n_pos: int, n_neg: int, weight: Fraction | int = 1) -> Points:
     return Points(Problem.from_arrays(X, y, sample_weight=[weight] * len(y)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", MONOTONE, ids=lambda m: m.name)
 @pytest.mark.parametrize("weight", [1, Fraction(2, 7)], ids=str)
 @pytest.mark.parametrize("attain", [False, True])

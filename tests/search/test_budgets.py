@@ -24,6 +24,7 @@ def random_data(seed: int) -> tuple[np.ndarray, np.ndarray]:
     return X, y
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["_cut", "_separate", "_sweep"])
 @pytest.mark.parametrize("seed", range(8))
 def test_each_kind_of_question_finds_the_optimum(kind, seed, monkeypatch) -> None:

@@ -57,6 +57,7 @@ METRICS_OF_TWO_CLASSES = [
 SEEDS = range(40)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 def test_every_metric_without_penalty(seed) -> None:
     X, y, weights, depth = random_problem(seed)

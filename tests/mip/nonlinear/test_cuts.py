@@ -42,6 +42,7 @@ def test_planes_are_above_the_metric(name, box, blocks) -> None:
         assert min(corner) == pytest.approx(most, abs=0.01)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("penalty", [Fraction(0), Fraction(1, 50)], ids=str)
 @pytest.mark.parametrize("metric", MONOTONE, ids=lambda m: m.name)

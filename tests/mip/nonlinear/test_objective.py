@@ -47,6 +47,7 @@ from tests.support.reference import achievable
 PENALTIES = [Fraction(0), Fraction(1, 50)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("penalty", PENALTIES, ids=str)
 @pytest.mark.parametrize("metric", [*SINGLE, *SUMS], ids=lambda m: m.name)
@@ -54,6 +55,7 @@ def test_compact(metric, penalty, seed) -> None:
     solve_and_check(metric, seed + 10 * (penalty > 0), penalty)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", [F1(), MCC(), GMean() + Jaccard()], ids=lambda m: m.name)
 @pytest.mark.parametrize(
     ("formulation", "backend"),
@@ -72,6 +74,7 @@ def small_arrays(seed: int) -> tuple[np.ndarray, np.ndarray]:
     return X[:10, :2], y[:10]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", ["scip", "gurobi"])
 @pytest.mark.parametrize("metric", [*SINGLE, SUMS[0], SUMS[2]], ids=lambda m: m.name)
 def test_miqp(metric, backend) -> None:
@@ -86,6 +89,7 @@ def test_miqp(metric, backend) -> None:
 PAPER = [F1(), Precision(), Jaccard(), CohenKappa(), MCC(), GMean(), FowlkesMallows()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("penalty", PENALTIES, ids=str)
 @pytest.mark.parametrize("metric", [*PAPER, BoundedDOR(20), SUMS[0]], ids=lambda m: m.name)
 def test_paper(metric, penalty) -> None:
@@ -142,6 +146,7 @@ def test_limits(method) -> None:
         check_stopped(stopped, Limit.INTERRUPTED)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", [F1(), MCC(), CohenKappa(), GMean()], ids=lambda m: m.name)
 @pytest.mark.parametrize("method", ["direct", "parametric"])
 @pytest.mark.parametrize("penalty", PENALTIES, ids=str)
@@ -188,6 +193,7 @@ def test_values_below_zero_are_found_where_constraints_leave_no_others() -> None
             assert solution.objective == max(values)
 
 
+@pytest.mark.slow
 def test_weights_and_feature_rules() -> None:
     rng = np.random.default_rng(5)
     X, y = rng.integers(0, 2, (20, 3)), rng.integers(0, 2, 20)
@@ -258,6 +264,7 @@ def test_rational_metrics_check_themselves() -> None:
         RationalMetric(3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 3, 4])
 def test_large_odds_are_told_apart(seed) -> None:
     """Odds of millions are close to infinity, but not all the same."""
@@ -268,6 +275,7 @@ def test_large_odds_are_told_apart(seed) -> None:
     assert solution.bound >= expected.objective
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 100154])
 @pytest.mark.parametrize("metric", [MCC(), 0.5 * F1() + 0.5 * GMean()], ids=lambda m: m.name)
 def test_trees_are_solutions_of_models_with_products(metric, seed) -> None:
@@ -292,6 +300,7 @@ def test_only_constant_trees_meet_the_constraints() -> None:
     assert solution.value == 0
 
 
+@pytest.mark.slow
 def test_bounds_hold_on_many_rows(datasets_folder) -> None:
     """The paper's model of MCC has numbers as large as the product of both classes."""
     table = np.loadtxt(datasets_folder / "magic04.txt.gz", dtype=np.uint8)
