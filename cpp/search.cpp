@@ -546,7 +546,7 @@ private:
                 root_.limits[m] = out_.cost[m] = found.cost[m];
                 out_.tree[m] = found.tree[m];
                 best_[m] = i;
-                if (m + 1 == size_of(limits)) control_.incumbent = found.cost[m];
+                if (m + 1 == size_of(limits)) first_.report_incumbent(found.cost[m]);
             }
             done_[i] = true;
             first_.learn(own, first_.depth_, f, root_);
@@ -563,7 +563,7 @@ private:
             sum_up(root_.order[i], scratch_);
             bound = std::min(bound, scratch_.sums[last]);
         }
-        control_.bound = bound;
+        first_.report_bound(bound);
     }
 
     Search& first_;
@@ -588,6 +588,7 @@ const Node& Search<V>::enter_root() {
 template <class V>
 typename Search<V>::Outcome Search<V>::solve(const Values& cutoffs, int jobs, bool deepen) {
     jobs_ = jobs;
+    watched_ = deepen;
     Outcome best;
     best.reset(size_of(cutoffs));
     const Node& root = enter_root();
@@ -615,7 +616,7 @@ typename Search<V>::Outcome Search<V>::solve(const Values& cutoffs, int jobs, bo
         best.bound[m] = std::min(best.bound[m], best.cost[m]);
     }
     if (depth_ > 0 && !context_.control.stopped()) remember(root.total(), depth_, best);
-    context_.control.bound = best.bound[size_of(cutoffs) - 1];
+    report_bound(best.bound[size_of(cutoffs) - 1]);
     return best;
 }
 
@@ -641,7 +642,7 @@ template <class V>
 void Search<V>::take(int m, const Outcome& found, int from, Outcome& best) {
     best.cost[m] = found.cost[from];
     best.tree[m] = found.tree[from];
-    if (m + 1 == size_of(best.cost)) context_.control.incumbent = best.cost[m];
+    if (m + 1 == size_of(best.cost)) report_incumbent(best.cost[m]);
 }
 
 // Better trees than the first passes have found, within a share of the time: the best ones of smaller depth, then those

@@ -121,6 +121,13 @@ private:
     Archive& archive(int depth);
     const Values& relaxed(const Outcome& outcome) const { return constrained_ ? outcome.relaxed : outcome.bound; }
     void make_child(int l, int f, bool inside);
+    // Progress of the largest class, which bounds all others.
+    void report_bound(std::int64_t bound) const {
+        if (watched_) context_.control.bound = std::max(context_.control.bound.load(), bound);
+    }
+    void report_incumbent(std::int64_t cost) const {
+        if (watched_) context_.control.incumbent = cost;
+    }
 
     bool probe(const Sums& rows, int depth, const Values& cutoffs, Outcome& out) const;
     void remember(const Sums& rows, int depth, const Outcome& out);
@@ -172,6 +179,7 @@ private:
     std::vector<std::unique_ptr<Archive>> archives_;    // by depth
     int width_ = 0;             // features tried per node, 0: all
     int jobs_ = 1;
+    bool watched_ = true;       // bounds of a search that only helps another one are not those of the question
 };
 
 }  // namespace goct

@@ -292,6 +292,17 @@ def test_a_search_that_takes_long_starts_again(seed):
             assert result.limit is Limit.TIME or result.bound == truth == result.cost
 
 
+def test_bounds_on_the_way_are_those_of_the_question():
+    # Not those of the smaller depths that a long search begins with.
+    X, costs = hard()
+    bounds = []
+    result = LinearOracle(X).solve(
+        costs, max_depth=4, time_limit=4, callback=lambda p: bounds.append(p.bound)
+    )
+    assert bounds == sorted(bounds)
+    assert bounds[-1] <= result.cost
+
+
 def test_bounds_carry_over_to_other_costs():
     rng = np.random.default_rng(11)
     X, unit = planted(rng, rows=150, features=16)
