@@ -21,8 +21,8 @@ from goct.metrics import (
     get_metric,
 )
 from goct.mip import BACKENDS
-from goct.mip.attainable import pairs_between
 from goct.mip.backends.base import MipResult
+from goct.mip.settle import pairs_between
 from goct.task import Task
 from tests.support.mip import noisy_arrays, solve
 
@@ -59,7 +59,7 @@ def test_pairs_between_are_the_least_ones(name, penalty) -> None:
     X, y = noisy_arrays(5)
     problem = Problem.from_arrays(X, y)
     n_pos, n_neg = int(y.sum()), int((1 - y).sum())
-    lines = [(Fraction(1), Fraction(2), Fraction(6))]
+    lines = [(1, 2, 6)]
     for low, high in [(0.3, 0.6), (0.5, 0.55), (0.1, 0.9)]:
         low, high = Exact(as_fraction(low, "low")), Exact(as_fraction(high, "high"))
         task = Task.read(problem, metric, 2, split_penalty=penalty)

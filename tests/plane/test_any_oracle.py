@@ -46,11 +46,12 @@ def test_an_exact_oracle_gives_the_optimum(seed, metric) -> None:
 @pytest.mark.parametrize("metric", METRICS)
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("slack", [1, 3, 1000])
-def test_bounds_of_a_tolerant_oracle_hold(seed, metric, slack) -> None:
+@pytest.mark.parametrize("ask_for_ends", [False, True])
+def test_bounds_of_a_tolerant_oracle_hold(seed, metric, slack, ask_for_ends) -> None:
     """Only what the answers' bounds prove is proven, whatever trees were found."""
     task, incumbent, plane, oracle = make(seed, metric, slack=slack)
     best = max(task.objective(tree) for _, tree in oracle.trees)
-    found = maximise(task, incumbent, plane, oracle)
+    found = maximise(task, incumbent, plane, oracle, ask_for_ends=ask_for_ends)
     assert incumbent.objective <= best <= found.bound
     assert incumbent.bound >= best
 
@@ -69,20 +70,25 @@ def test_constraints_of_the_oracle_itself(seed, metric) -> None:
         assert found.bound == best
 
 
-def test_a_stop_keeps_what_is_known() -> None:
-    task, incumbent, plane, oracle = make(3, "mcc")
-    ask, asked = oracle.cheapest, []
+@pytest.mark.parametrize("ask_for_ends", [False, True])
+@pytest.mark.parametrize("questions", [0, 1, 2])
+@pytest.mark.parametrize("metric", ["f1", "mcc"])
+def test_a_stop_keeps_what_is_known(metric, questions, ask_for_ends) -> None:
+    for seed in range(4):
+        task, incumbent, plane, oracle = make(seed, metric)
+        ask, asked = oracle.cheapest, []
 
-    def stop(*arguments, **options):
-        asked.append(arguments)
-        if len(asked) > 1:
-            incumbent.tighten(options["to_bound"](0))
-            oracle.session.stop(Limit.TIME)
-        return ask(*arguments, **options)
+        def stop(*arguments, ask=ask, asked=asked, incumbent=incumbent, oracle=oracle, **options):
+            asked.append(arguments)
+            if len(asked) > questions:
+                incumbent.tighten(options["to_bound"](0))
+                oracle.session.stop(Limit.TIME)
+            return ask(*arguments, **options)
 
-    oracle.cheapest = stop
-    best = max(task.objective(tree) for _, tree in oracle.trees)
-    with pytest.raises(StopError):
-        maximise(task, incumbent, plane, oracle)
-    assert oracle.session.limit is Limit.TIME
-    assert incumbent.objective <= best <= incumbent.bound
+        oracle.cheapest = stop
+        best = max(task.objective(tree) for _, tree in oracle.trees)
+        try:
+            maximise(task, incumbent, plane, oracle, ask_for_ends=ask_for_ends)
+        except StopError:
+            assert oracle.session.limit is Limit.TIME
+        assert incumbent.objective <= best <= incumbent.bound

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import goct
-from goct import Problem, Solution, Status, Tree
+from goct import Limit, Problem, Solution, Status, Tree
 from goct.metrics import (
     F1,
     MCC,
@@ -35,12 +35,13 @@ from goct.metrics import (
 )
 from goct.mip import BACKENDS, MipOptions
 from goct.mip.engine import objective_of
-from goct.mip.objective import Model
+from goct.mip.objective import Answer, LinearObjective, Model, ModelObjective
 from goct.mip.program import MipProgram
 from goct.mip.runner import ModelRunner
-from goct.mip.tree_program import Instances, TreeProgram
+from goct.mip.tree_program import Instances, TreeProgram, heap_of
 from goct.task import Task
 from goct.tree import Leaf, Node, Split
+from tests.support.oracles import all_trees
 from tests.support.reference import achievable, achievable_costs, best
 
 
@@ -303,3 +304,44 @@ def solve_and_check(
     problem = Problem.from_arrays(X, y)
     solution = solve(problem, metric, depth, split_penalty=penalty, engine="mip", **options)
     check_optimum(solution, X, y, depth)
+
+
+class ListRunner:
+    """Runs no model: looks at every tree of a task.
+
+    Parameters
+    ----------
+    slack, units
+        Its bounds are above the best objective by this much, as those of solvers
+        with tolerances are; those of linear objectives, which are rounded down
+        to possible values, by so many units.
+    limit_after
+        After so many models, the time is up.
+    """
+
+    def __init__(
+        self, slack: Fraction = Fraction(0), units: int = 0, limit_after: float = np.inf
+    ) -> None:
+        self.slack = slack
+        self.units = units
+        self.limit_after = limit_after
+        self.asked: list[ModelObjective] = []
+
+    def run(self, objective, *, gap=Fraction(0), limits, callback=None) -> Answer:
+        task, size = objective.task, objective.task.size
+        self.asked.append(objective)
+        highest = task.metric.best_value(task.problem)
+        if len(self.asked) > self.limit_after:
+            return Answer.of(task, objective.start, highest, Limit.TIME)
+        found = [
+            tree
+            for tree in all_trees(task.problem, size.max_depth)
+            if tree.splits <= size.most_splits and objective.is_allowed(*heap_of(tree))
+        ]
+        best = max(found, key=task.objective, default=None)
+        if best is None:
+            return Answer.of(task, None, highest)
+        slack = self.slack
+        if isinstance(objective, LinearObjective):
+            slack = self.units * objective.integers.unit
+        return Answer.of(task, best, task.objective(best) + slack)

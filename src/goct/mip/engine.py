@@ -13,19 +13,20 @@ from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
+from math import inf
 from typing import Any
 
 from goct.exact import Exact
 from goct.metrics import LinearMetric
-from goct.mip.attainable import Line
 from goct.mip.nonlinear.objective import NonlinearObjective
 from goct.mip.objective import Answer, LinearObjective, ModelObjective
 from goct.mip.options import MipOptions, not_parametric
-from goct.mip.parametric import Parametric
+from goct.mip.parametric import Line, Parametric
 from goct.mip.runner import ModelRunner
-from goct.mip.session import Runner, Session
+from goct.mip.session import ModelSession, Runner
 from goct.mip.settle import settle
-from goct.mip.warm_start import WarmStart
+from goct.mip.warm_start import Solver, WarmStart
+from goct.plane.oracle import Incumbent
 from goct.solution import Callback, Limit, Limits, Progress, Solution
 from goct.task import Task
 from goct.tree import Tree
@@ -62,57 +63,59 @@ def solve_mip(
     """
     started = time.perf_counter()
     settings = MipOptions.read(**options)
-    method = settings.method_for(task.metric)
     runner = ModelRunner(settings, random_state)
     solve = partial(maximise, runner=runner, options=settings)
-    highest = (
-        task.metric.best_value(task.problem)
-        if method == "parametric"
-        else objective_of(task, start, settings).bound(float("inf"))
-    )
     warm = WarmStart(
         task,
         start,
         settings.warm_start,
-        highest=highest,
+        highest=_highest(task, start, settings),
         limits=limits,
         callback=callback,
         random_state=random_state,
     )
     warm.run(solve)
-    ceiling = warm.bound if settings.warm_start.search_bound else None
+    answer, proof = _prove(warm, partial(solve, gap=settings.solver.gap))
+    if settings.solver.gap and "mip" in warm.times and answer.limit is Limit.NONE:
+        answer = replace(answer, limit=Limit.GAP)
+    stats = {
+        "engine": "mip",
+        "formulation": settings.model.formulation,
+        "backend": settings.solver.backend,
+        **answer.stats,
+        **runner.counts,
+        "injection": warm.kind,
+        "injected": None if warm.injected is None else float(warm.injected),
+        "proof": proof,
+        "stage_times": warm.times,
+        "time": time.perf_counter() - started,
+    }
+    return Solution.of_tree(task, answer.best, answer.bound, limit=answer.limit, stats=stats)
+
+
+def _highest(task: Task, start: Tree | None, options: MipOptions) -> Exact:
+    """Return what no tree exceeds, or raise an error if no model can state the task."""
+    if options.method_for(task.metric) == "parametric":
+        return task.metric.best_value(task.problem)
+    return objective_of(task, start, options).bound(inf)
+
+
+def _prove(warm: WarmStart, solve: Solver) -> tuple[Answer, str | None]:
+    """Solve a task after its warm start, and say whose bound it is: "search" or "mip"."""
+    task = warm.task
+    ceiling = warm.bound if warm.options.search_bound else None
+    known = Answer.of(task, warm.best, warm.highest, warm.limit)
     proof = None if ceiling is None else "search"
-    answer = Answer.of(task, warm.best, highest, warm.limit)
-    if settings.warm_start.search_bound and warm.is_proven:
-        answer = replace(answer, limit=Limit.NONE)
+    if warm.options.search_bound and warm.is_proven:
+        known = replace(known, limit=Limit.NONE)
     elif warm.is_over:
-        answer = replace(answer, limit=Limit.TIME)
+        known = replace(known, limit=Limit.TIME)
     elif warm.limit is Limit.NONE:
         with warm.stage("mip"):
-            tell = _until(ceiling, callback, lambda: warm.elapsed)
-            gap = settings.solver.gap
-            answer = solve(task, warm.best, limits=warm.left, callback=tell, gap=gap)
-        proof = "search" if ceiling is not None and ceiling < answer.bound else "mip"
-        if gap and answer.limit is Limit.NONE:
-            answer = replace(answer, limit=Limit.GAP)
-    return Solution.of_tree(
-        task,
-        answer.best,
-        answer.bound if ceiling is None else min(answer.bound, ceiling),
-        limit=answer.limit,
-        stats={
-            "engine": "mip",
-            "formulation": settings.model.formulation,
-            "backend": settings.solver.backend,
-            **answer.stats,
-            **runner.counts,
-            "injection": warm.kind,
-            "injected": None if warm.injected is None else float(warm.injected),
-            "proof": proof,
-            "stage_times": warm.times,
-            "time": time.perf_counter() - started,
-        },
-    )
+            tell = _until(ceiling, warm.callback, lambda: warm.elapsed)
+            known = solve(task, warm.best, limits=warm.left, callback=tell)
+        proof = "search" if ceiling is not None and ceiling < known.bound else "mip"
+    return known if ceiling is None else replace(known, bound=min(known.bound, ceiling)), proof
 
 
 def maximise(
@@ -145,47 +148,50 @@ def maximise(
     gap
         The solver may stop this close to the best tree.
     """
-    session = Session(runner, limits, callback)
+    incumbent = Incumbent(task, start, _highest(task, start, options))
+    session = ModelSession(runner, incumbent, limits, callback)
     method = options.method_for(task.metric)
-    stats = {"method": method, "pair_questions": 0}
-    if isinstance(task.metric, LinearMetric):
-        return direct(task, start, session, options, gap)
-    if method == "parametric":
-        answer, lines = parametric(task, start, session)
-        answer = replace(answer, stats=stats | answer.stats | {"nodes": session.nodes})
-        answer = settle(task, answer, session, lines)
-        if answer.limit is not Limit.NONE or not _may_be_inside(task, answer):
-            return answer
-        stats, start = answer.stats | {"method": "direct"}, answer.best
-    answer = direct(task, start, session, options, gap)
-    answer = settle(task, replace(answer, stats=stats | answer.stats), session, asks=not gap)
-    is_done = answer.limit is not Limit.NONE or not answer.is_open
-    if is_done or gap or method == "parametric" or not_parametric(task.metric) is not None:
-        return answer
-    finished, lines = parametric(task, answer.best, session)
-    bound, stats = min(answer.bound, finished.bound), answer.stats | finished.stats
-    return settle(task, replace(finished, bound=bound, stats=stats), session, lines)
+    is_linear = isinstance(task.metric, LinearMetric)
+    if not is_linear:
+        session.stats = {"method": method, "pair_questions": 0}
+    try:
+        if method == "parametric":
+            settle(session, parametric(session))
+            if session.is_open and _may_be_inside(incumbent):
+                session.stats["method"] = "direct"
+                direct(session, options, gap)
+                settle(session)
+        else:
+            direct(session, options, gap)
+            if not is_linear:
+                settle(session, asks=not gap)
+                if session.is_open and not gap and not_parametric(task.metric) is None:
+                    settle(session, parametric(session))
+    except KeyboardInterrupt:
+        session.limit = Limit.INTERRUPTED
+    return Answer(
+        incumbent.tree, incumbent.objective, incumbent.bound, session.limit, session.stats
+    )
 
 
-def direct(
-    task: Task, start: Tree | None, session: Session, options: MipOptions, gap: Fraction
-) -> Answer:
+def direct(session: ModelSession, options: MipOptions, gap: Fraction) -> None:
     """State the objective in one model, and solve that."""
-    objective = objective_of(task, start, options)
-    answer = session.run(objective, gap=gap)
+    incumbent = session.incumbent
+    objective = objective_of(incumbent.task, incumbent.tree, options)
+    answer = session.run(objective, gap=gap, is_whole=True)
     if isinstance(objective, NonlinearObjective):
-        stats = {"linearization": objective.linearization} | answer.stats
-        return replace(answer, stats=stats)
-    return answer
+        session.stats["linearization"] = objective.linearization
+    session.stats |= answer.stats
 
 
-def parametric(task: Task, start: Tree | None, session: Session) -> tuple[Answer, list[Line]]:
-    """Maximise a metric by linear models; also returns what they proved about all trees."""
-    before = session.models
-    search = Parametric(task, start, session)
+def parametric(session: ModelSession) -> list[Line]:
+    """Maximise by linear models; returns what they proved about all trees."""
+    before = session.calls
+    search = Parametric(session)
     search.maximise()
-    stats = {"questions": session.models - before}
-    return Answer(search.best, search.objective, search.bound, search.limit, stats), search.lines
+    session.stats |= {"questions": session.calls - before}
+    session.stats.setdefault("nodes", session.nodes)
+    return search.oracle.lines
 
 
 def objective_of(task: Task, start: Tree | None, options: MipOptions) -> ModelObjective:
@@ -197,15 +203,13 @@ def objective_of(task: Task, start: Tree | None, options: MipOptions) -> ModelOb
     return NonlinearObjective(task, start, linearization, has_envelope)
 
 
-def _may_be_inside(task: Task, answer: Answer) -> bool:
+def _may_be_inside(incumbent: Incumbent) -> bool:
     """Say whether the best tree may be inside the hull, the metric not being quasiconvex there.
 
     That takes constraints that no tree of a usual value meets.
     """
-    level = task.metric.quasiconvex_from
-    if level is None or answer.best is None:
-        return False
-    return answer.is_open and task.metric.evaluate(answer.best, task.problem) < level
+    task, level = incumbent.task, incumbent.task.metric.quasiconvex_from
+    return level is not None and task.metric.evaluate(incumbent.known.tree, task.problem) < level
 
 
 def _until(

@@ -122,12 +122,6 @@ ENVELOPE_MARGIN = 1e-9
 
 # ----------------------------------------------------------------------- last proofs
 
-HULL_PRECISION = 1e-6
-"""Corners of the hull worth less than this above the best value are not followed.
-
-They stay in the bound; what is left is settled in integers.
-"""
-
 APPROXIMATION_MARGIN = 1e-9
 """Approximate values within it, relative to 1 plus their size, are compared exactly."""
 

@@ -54,11 +54,6 @@ class Answer:
         bound = bound if objective is None else max(bound, objective)
         return cls(best, objective, bound, limit, stats or {})
 
-    @property
-    def is_open(self) -> bool:
-        """Whether there may be a better tree than the best one."""
-        return self.objective is not None and self.objective < self.bound
-
 
 @dataclass(frozen=True, eq=False)
 class ModelObjective(ABC):

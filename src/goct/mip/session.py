@@ -1,13 +1,14 @@
-"""Models that are run one after the other, within the limits of all of them together."""
+"""Models that are run one after the other: the clock, the incumbent, and who runs them."""
 
 from __future__ import annotations
 
-import time
 from fractions import Fraction
-from typing import Protocol
+from typing import Any, Protocol
 
+from goct.mip.backends.base import BackendError
 from goct.mip.objective import Answer, ModelObjective
-from goct.solution import Callback, Limits, Progress
+from goct.plane.oracle import Incumbent, IncumbentSession
+from goct.solution import Callback, Limit, Limits, Progress
 
 
 class Runner(Protocol):
@@ -34,45 +35,46 @@ class Runner(Protocol):
         """
 
 
-class Session:
-    """Runs models within limits, and tells the progress.
+class ModelSession(IncumbentSession):
+    """Runs models within the limits of all of them together; nodes are counted for each.
 
     Parameters
     ----------
     runner
         Runs a model.
-    limits
-        What all models together may spend; nodes are counted for each.
-    callback
-        Is told the progress.
+    incumbent
+        What is known so far.
+    limits, callback
+        As in :func:`goct.solve`.
 
     Attributes
     ----------
-    models, nodes
-        How many models were run, and the nodes that they took.
+    stats
+        What there is to say about the models.
     """
 
-    def __init__(self, runner: Runner, limits: Limits, callback: Callback | None = None) -> None:
+    def __init__(
+        self,
+        runner: Runner,
+        incumbent: Incumbent,
+        limits: Limits,
+        callback: Callback | None = None,
+    ) -> None:
+        super().__init__(incumbent, limits, callback)
         self.runner = runner
-        self.limits = limits
-        self.callback = callback
-        self.models = 0
-        self.nodes = 0
-        self._started = time.perf_counter()
+        self.stats: dict[str, Any] = {}
 
     @property
-    def elapsed(self) -> float:
-        """The seconds since the start."""
-        return time.perf_counter() - self._started
+    def is_open(self) -> bool:
+        """Whether there may be a better tree than the best one, and nothing wants to stop."""
+        objective = self.incumbent.objective
+        is_proven = objective is None or objective >= self.incumbent.bound
+        return self.limit is Limit.NONE and not is_proven
 
     def run(
-        self,
-        objective: ModelObjective,
-        *,
-        gap: Fraction = Fraction(0),
-        known: Answer | None = None,
+        self, objective: ModelObjective, *, gap: Fraction = Fraction(0), is_whole: bool = False
     ) -> Answer:
-        """Run the model of an objective.
+        """Run the model of an objective, and offer its tree.
 
         Parameters
         ----------
@@ -80,28 +82,28 @@ class Session:
             The objective.
         gap
             The solver may stop this close to the best tree.
-        known
-            What the callback is told if the model asks about a part of the
-            question only; None if it asks about the whole.
+        is_whole
+            Whether it is the objective of the task itself, so that its bound
+            counts.
         """
-        answer = self.runner.run(
-            objective,
-            gap=gap,
-            limits=self.limits.after(self.elapsed),
-            callback=None if self.callback is None else self._teller(self.callback, known),
-        )
-        self.models += 1
-        self.nodes += int(answer.stats.get("nodes", 0))
-        return answer
-
-    def _teller(self, callback: Callback, known: Answer | None) -> Callback:
-        """Return a callback that tells the whole of what is known, and the time of all models."""
-        done = self.nodes
 
         def tell(progress: Progress) -> bool:
-            elapsed, nodes = self.elapsed, done + progress.nodes
-            if known is None:
-                return bool(callback(Progress(elapsed, progress.objective, progress.bound, nodes)))
-            return bool(callback(Progress(elapsed, known.objective, known.bound, nodes)))
+            if is_whole:
+                self.tighten(progress.bound)
+            return self.tell(progress.nodes, progress.objective if is_whole else None)
 
-        return tell
+        self.calls += 1
+        callback = None if self.callback is None else tell
+        answer = self.runner.run(objective, gap=gap, limits=self.left, callback=callback)
+        self.nodes += int(answer.stats.get("nodes", 0))
+        if answer.best is not None:
+            self.offer(answer.best)
+            if self.incumbent.known.objective > self.incumbent.bound:
+                raise BackendError(
+                    f"models are bounded by {float(self.incumbent.bound)}, but there is a tree "
+                    f"with the objective {float(self.incumbent.known.objective)}"
+                )
+        if is_whole:
+            self.tighten(answer.bound)
+        self.limit = answer.limit
+        return answer

@@ -8,27 +8,44 @@ a tree achieves one of them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import TypeAlias
 
 import numpy as np
 
+from goct.exact import Exact
 from goct.metrics import BalancedAccuracy
-from goct.mip.attainable import Line, Pair, pairs_between
-from goct.mip.backends.base import BackendError
 from goct.mip.cuts import Check
-from goct.mip.numerics import MOST_SETTLED_UNITS
-from goct.mip.objective import Answer, LinearObjective
+from goct.mip.numerics import APPROXIMATION_MARGIN, MOST_SETTLED_UNITS
+from goct.mip.objective import LinearObjective
+from goct.mip.parametric import Line
 from goct.mip.program import Point, Term
-from goct.mip.session import Session
+from goct.mip.session import ModelSession
 from goct.mip.tree_program import TreeProgram
+from goct.plane.points import Plane, Target
+from goct.plane.staircase import Staircase
 from goct.solution import Limit
 from goct.task import Task
 from goct.tree import Tree
 
+Near: TypeAlias = Callable[[Exact, Exact], list[tuple[int, int]]]
+"""Maps two values to the points (FN, FP) that may be worth something in between."""
+
 MOST_PAIRS = 1000
 """More pairs are not looked for."""
+_MOST_POINTS = 5_000_000  # with more pairs, or with more counts of one class, nothing is said
+_MOST_EXACT = 5000
+
+
+@dataclass(frozen=True)
+class Pair:
+    """The numbers TP and TN, in units of weight, and the splits that may be spent on them."""
+
+    tp: int
+    tn: int
+    splits: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,47 +117,117 @@ class PairObjective(LinearObjective):
         return None
 
 
-def settle(
-    task: Task, answer: Answer, session: Session, lines: Sequence[Line] = (), *, asks: bool = True
-) -> Answer:
+def settle(session: ModelSession, lines: Sequence[Line] = (), *, asks: bool = True) -> None:
     """Close the gap that tolerances left open, if few pairs lie in it.
 
     Parameters
     ----------
-    task
-        The question.
-    answer
-        The incumbent and the bound; it is returned as it is if a limit was
-        reached.
     session
-        Runs the models.
+        Runs the models, and knows the incumbent and its bound.
     lines
-        What is known about FN and FP of all trees, see
-        :func:`goct.mip.attainable.pairs_between`.
+        What is proven about all trees, see :func:`pairs_between`.
     asks
         Whether models may be asked. Without, the gap is closed only if no pair
         lies in it.
     """
-    while answer.limit is Limit.NONE and answer.objective is not None and answer.is_open:
-        proven = replace(answer, bound=answer.objective)
-        pairs = pairs_between(task, answer.objective, answer.bound, lines)
-        if pairs is not None and not pairs:
-            return proven
-        is_small = int(task.problem.counts.sum(axis=0).max()) <= MOST_SETTLED_UNITS
-        is_stated = pairs is not None and len(pairs) <= MOST_PAIRS and task.metric.is_monotone
-        if not asks or pairs is None or not is_stated or not is_small:
-            break
-        found = session.run(PairObjective.of_task(task, pairs), gap=Fraction(1), known=answer)
-        asked = {"pair_questions": answer.stats.get("pair_questions", 0) + 1}
+    incumbent, task = session.incumbent, session.incumbent.task
+    is_small = int(task.problem.counts.sum(axis=0).max()) <= MOST_SETTLED_UNITS
+    while session.is_open:
+        objective = incumbent.known.objective
+        pairs = pairs_between(task, objective, incumbent.bound, lines)
+        if pairs == []:
+            incumbent.tighten(objective)
+            return
+        can_ask = asks and is_small and task.metric.is_monotone
+        if pairs is None or len(pairs) > MOST_PAIRS or not can_ask:
+            return
+        found = session.run(PairObjective.of_task(task, pairs), gap=Fraction(1))
+        session.stats["pair_questions"] = session.stats.get("pair_questions", 0) + 1
         if found.best is None and found.limit is Limit.NONE:
-            return replace(proven, stats=answer.stats | asked)
-        better = Answer.of(task, found.best, answer.bound, stats=answer.stats | asked)
-        if better.objective is None or better.objective <= answer.objective:
-            return replace(answer, limit=found.limit, stats=better.stats)
-        if better.objective > answer.bound:
-            raise BackendError(
-                f"a model was bounded by {float(answer.bound)}, but there is a tree with the "
-                f"objective {float(better.objective)}"
-            )
-        answer = better
-    return answer
+            incumbent.tighten(objective)
+        elif incumbent.known.objective <= objective:
+            return
+
+
+def pairs_between(
+    task: Task, low: Exact, high: Exact, lines: Sequence[Line] = ()
+) -> list[Pair] | None:
+    """Return the pairs (TP, TN) with ``metric - penalty · splits`` in ``(low, high]``.
+
+    If there is none, a bound `high` proves that `low` is the largest value. Of
+    a monotone metric, the least pairs are returned: whatever lies between has
+    at least the TP and at least the TN of one of them.
+
+    Parameters
+    ----------
+    task
+        The question, of two classes.
+    low, high
+        The bounds.
+    lines
+        What is proven about FN and FP of all trees: ``a · FN + b · FP >= c``.
+
+    Returns
+    -------
+    list of Pair or None
+        None if there are too many to tell, or if the metric is no function of
+        TP and TN.
+    """
+    if not task.metric.is_function_of_confusion:
+        return None
+    plane = Plane(task.problem, task.metric)
+    is_monotone = task.metric.is_monotone
+    if (plane.n_pos + 1) * (1 if is_monotone else plane.n_neg + 1) > _MOST_POINTS:
+        return None
+    near = _corners(plane, lines) if is_monotone else _grid(plane, lines)
+    found: list[Pair] = []
+    checked = 0
+    largest = task.size.most_splits
+    for splits in range(largest + 1) if task.split_penalty else (largest,):
+        least, most = (bound + task.split_penalty * splits for bound in (low, high))
+        points = near(least, most)
+        checked += len(points)
+        if checked > _MOST_EXACT:
+            return None
+        # Corners may be worth less, where they are not known exactly.
+        found += [
+            Pair(plane.n_pos - x, plane.n_neg - y, splits)
+            for x, y in points
+            if (value := plane.value(x, y)) <= most and (is_monotone or value > least)
+        ]
+    return found
+
+
+def _corners(plane: Plane, lines: Sequence[Line]) -> Near:
+    """Return a function for the corners of the staircase of points worth more than a value."""
+    staircase = Staircase(plane, plane.metric, (), most_steps=_MOST_POINTS)
+    floor = np.zeros(plane.n_pos + 1, dtype=np.int64)
+    for line in lines:
+        floor = staircase.raised(floor, *line)
+
+    def near(least: Exact, _most: Exact) -> list[tuple[int, int]]:
+        ceiling = staircase.wanted(Target(least))
+        # Of the points with as many false positives, that with the most false negatives.
+        is_corner = np.append(ceiling[:-1] > ceiling[1:], True)
+        steps = np.flatnonzero(is_corner & (floor <= ceiling))
+        return list(zip(steps.tolist(), ceiling[steps].tolist(), strict=True))
+
+    return near
+
+
+def _grid(plane: Plane, lines: Sequence[Line]) -> Near:
+    """Return a function for all points that may be worth something between two values."""
+    x, y = (axis.ravel() for axis in np.indices((plane.n_pos + 1, plane.n_neg + 1)))
+    for a, b, least in lines:
+        possible = a * x + b * y >= least
+        x, y = x[possible], y[possible]
+    values = plane.metric.approximate(
+        plane.n_pos - x, y, x, plane.n_neg - y, plane.problem.weight_unit
+    )
+
+    def near(least: Exact, most: Exact) -> list[tuple[int, int]]:
+        margin = APPROXIMATION_MARGIN * (1 + max(abs(float(least)), abs(float(most))))
+        steps = (values > float(least) - margin) & (values <= float(most) + margin)
+        return list(zip(x[steps].tolist(), y[steps].tolist(), strict=True))
+
+    return near

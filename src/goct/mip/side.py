@@ -29,7 +29,6 @@ from goct.mip.numerics import LARGEST_ROW, slack
 from goct.mip.program import Term
 from goct.mip.tree_program import TreeProgram
 from goct.problem import Problem
-from goct.tree import Tree
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,10 +130,6 @@ class SideConstraints:
             required=sorted(position[j] for j in required if j in position),
             is_impossible=too_heavy or any(j not in position for j in required),
         )
-
-    def are_met(self, tree: Tree, problem: Problem) -> bool:
-        """Say, exactly, whether a tree meets all constraints."""
-        return all(constraint.is_met(tree, problem) for constraint in self.constraints)
 
     def add_to(self, tree: TreeProgram, problem: Problem, *, lazily: bool) -> None:
         """Add the rows of the constraints to a model.

@@ -158,7 +158,7 @@ class WarmStart:
         self.limit = Limit.NONE
         self.times: dict[str, float] = {}
         self._started = time.perf_counter()
-        self._highest = highest
+        self.highest = highest
         self._trees = [] if start is None else [start]
         why = unsupported(task)
         self.kind = options.injection
@@ -225,7 +225,7 @@ class WarmStart:
         """Tell the callback; the bounds of parts of the problem are not told."""
         if self.callback is None:
             return False
-        found, bound = progress.objective, self._highest
+        found, bound = progress.objective, self.highest
         if self.best is not None:
             objective = self.task.objective(self.best)
             found = objective if found is None else max(found, objective)

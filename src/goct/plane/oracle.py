@@ -168,6 +168,8 @@ class Incumbent:
         The question.
     start
         A feasible tree that is known; None if there is none.
+    bound
+        What no tree exceeds; None for the metric of a perfect classifier.
 
     Attributes
     ----------
@@ -177,10 +179,10 @@ class Incumbent:
         Proven: no tree has a larger objective.
     """
 
-    def __init__(self, task: Task, start: Tree | None) -> None:
+    def __init__(self, task: Task, start: Tree | None, bound: Exact | None = None) -> None:
         self.task = task
         self.best = None if start is None else Scored(start, task.objective(start))
-        self.bound = task.metric.best_value(task.problem)
+        self.bound = task.metric.best_value(task.problem) if bound is None else bound
 
     @property
     def tree(self) -> Tree | None:

@@ -238,11 +238,9 @@ class _Walk(HullWalk):
 
     def maximum(self) -> Maximum:
         """Return the largest value, and what is proven when all edges are closed."""
-        known = self.target.above
-        open_edges = [edge for edge in pairwise(self.hull) if edge in self.unsettled]
-        if not open_edges:
-            return Maximum(self.reached, known)
-        return Maximum(self.reached, self._largest_value(self.floor, open_edges))
+        edges = set(pairwise(self.hull))
+        among = self._steps(edges & self.unsettled) | ~self._steps(edges)
+        return Maximum(self.reached, self._largest_value(self.floor, among))
 
     def _ask_above(self, edge: Edge) -> tuple[Point | None, bool]:
         """Ask for trees below a line that has all candidates above an edge below it."""
@@ -369,16 +367,25 @@ class _Walk(HullWalk):
 
     def _bound(self, floor: NDArray[np.int64]) -> Exact:
         """Return a bound on the objective, given the least false positives by step."""
-        left = [edge for edge in pairwise(self.hull) if edge not in self.searched]
-        value = self._largest_value(floor, left)
+        edges = set(pairwise(self.hull))
+        among = self._steps(edges - self.searched) | ~self._steps(edges)
+        value = self._largest_value(floor, among)
         return self.incumbent.bound if value is None else self.lift(value)
 
-    def _largest_value(self, floor: NDArray[np.int64], edges: list[Edge]) -> Exact | None:
-        """Return the largest value of candidates above some edges, or what is known."""
-        among = np.zeros(len(floor), dtype=bool)
+    def _steps(self, edges: set[Edge]) -> NDArray[np.bool_]:
+        """Say of each step whether it is above one of some edges.
+
+        Where none of the whole hull is, its ends are not known, or not exactly.
+        """
+        among = np.zeros(len(self.floor), dtype=bool)
         for edge in edges:
             among[self._range(edge)] = True
-        among &= floor <= self.ceiling
-        largest = self.staircase.largest_value(np.minimum(floor, self.plane.n_neg), among)
+        return among
+
+    def _largest_value(self, floor: NDArray[np.int64], among: NDArray[np.bool_]) -> Exact | None:
+        """Return the largest value of candidates in some steps, or what is known."""
+        largest = self.staircase.largest_value(
+            np.minimum(floor, self.plane.n_neg), among & (floor <= self.ceiling)
+        )
         options = [value for value in (largest, self.target.above) if value is not None]
         return max(options, default=None)

@@ -37,18 +37,24 @@ class Staircase:
     ----------
     low, high
         The least and the largest number of false negatives of each step; they
-        are the same unless there are more than `MOST_STEPS`.
+        are the same unless there are more than `most_steps`, by default
+        `MOST_STEPS`.
     """
 
     def __init__(
-        self, points: Points, metric: Metric, constraints: tuple[MetricConstraint, ...]
+        self,
+        points: Points,
+        metric: Metric,
+        constraints: tuple[MetricConstraint, ...],
+        most_steps: int | None = None,
     ) -> None:
         self.points = points
         self.metric = metric
         self.constraints = constraints
         self._margins: dict[Metric, float] = {}
         n = points.n_pos
-        most = MOST_STEPS if metric.has_formula else MOST_STEPS // 4
+        most = MOST_STEPS if most_steps is None else most_steps
+        most = most if metric.has_formula else most // 4
         if n < most:
             self.low = self.high = np.arange(n + 1)
         else:

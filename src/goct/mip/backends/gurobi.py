@@ -76,6 +76,23 @@ def _run(
     callback: MipCallback | None,
     started: float,
 ) -> MipResult:
+    x = _copy(gp, gurobi, model)
+    variables = x.tolist()
+    build_time = time.perf_counter() - started
+    for name, value in _parameters(model, settings, build_time).items():
+        gurobi.setParam(name, value)
+    if start is not None:
+        check_start(model, start)
+        x.Start = start
+    watcher = _Watcher(gp, model, variables, settings, start, callback)
+    gurobi.optimize(watcher)
+    if watcher.error is not None and not isinstance(watcher.error, KeyboardInterrupt):
+        raise watcher.error
+    return _result(gp, gurobi, model, x, watcher, build_time, time.perf_counter() - started)
+
+
+def _copy(gp: Any, gurobi: Any, model: MipProgram) -> Any:
+    """Give the model to Gurobi; returns the variables."""
     GRB = gp.GRB
     x = gurobi.addMVar(
         model.n_variables,
@@ -102,6 +119,11 @@ def _run(
             variables[j] for j in (product.result, product.first, product.second)
         )
         gurobi.addQConstr(first * second == result, f"product_{i}")
+    return x
+
+
+def _parameters(model: MipProgram, settings: Settings, build_time: float) -> dict[str, Any]:
+    """Return Gurobi's parameters."""
     parameters: dict[str, Any] = {
         "NonConvex": 2 if model.products else -1,
         "Threads": settings.threads,
@@ -114,19 +136,22 @@ def _run(
         parameters["Seed"] = settings.seed % 2_000_000_000
     if settings.limits.nodes is not None:
         parameters["NodeLimit"] = float(settings.limits.nodes)
-    build_time = time.perf_counter() - started
     if settings.limits.time is not None:
         parameters["TimeLimit"] = max(settings.limits.time - build_time, 1e-3)
-    for name, value in parameters.items():
-        gurobi.setParam(name, value)
-    if start is not None:
-        check_start(model, start)
-        x.Start = start
-    watcher = _Watcher(gp, model, variables, settings, start, callback)
-    gurobi.optimize(watcher)
-    if watcher.error is not None and not isinstance(watcher.error, KeyboardInterrupt):
-        raise watcher.error
+    return parameters
 
+
+def _result(
+    gp: Any,
+    gurobi: Any,
+    model: MipProgram,
+    x: Any,
+    watcher: _Watcher,
+    build_time: float,
+    total_time: float,
+) -> MipResult:
+    """Read what Gurobi found; a status that does not say what is proven is an error."""
+    GRB = gp.GRB
     limits = {
         GRB.TIME_LIMIT: Limit.TIME,
         GRB.NODE_LIMIT: Limit.NODES,
@@ -150,7 +175,7 @@ def _run(
             "nodes": int(gurobi.NodeCount),
             "lp_iterations": int(gurobi.IterCount),
             "build_time": build_time,
-            "solve_time": time.perf_counter() - started - build_time,
+            "solve_time": total_time - build_time,
             "start_accepted": watcher.start_accepted,
             **watcher.proposer.stats,
             **{f"{name}_cuts": count for name, count in watcher.counts.items()},

@@ -95,14 +95,7 @@ class Scip(Backend):
         variables = _copy(model, scip, deadline)
         if variables is None:
             return MipResult(None, np.inf, Limit.TIME)
-        # Ipopt as it comes with SCIP corrupts memory, in METIS. Trees are found in other ways.
-        scip.setParam("nlp/disable", True)
-        scip.setParam("limits/gap", 0.0)
-        scip.setParam("limits/absgap", settings.gap)
-        if settings.seed is not None:
-            scip.setParam("randomization/randomseedshift", settings.seed)
-        if limits.nodes is not None:
-            scip.setParam("limits/totalnodes", min(limits.nodes, 2**62))
+        _set_parameters(scip, settings)
         errors: list[BaseException] = []
         watcher = _Watcher(variables, start)
         handler = None
@@ -113,7 +106,6 @@ class Scip(Backend):
         proposer = Proposer(model, settings.heuristic_every)
         if model.heuristic is not None:
             _include_heuristic(scip, _TreeFinder(variables, proposer, handler, watcher, errors))
-        scip.setParam("misc/catchctrlc", False)  # Python does, below
         if start is not None:
             check_start(model, start)
             _add_start(scip, variables, start)
@@ -142,21 +134,33 @@ class Scip(Backend):
             return MipResult(seen.x, seen.bound, limit, stats={"nodes": seen.nodes, **stats})
         if run.error is not None:
             raise BackendError(f"SCIP failed: {run.error}") from run.error
+        return _result(scip, variables, stats)
 
-        status = scip.getStatus()
-        if status not in ("optimal", "infeasible", "gaplimit", *_LIMITS):
-            raise BackendError(f"SCIP stopped with the status {status!r}")
-        return MipResult(
-            x=_best(scip, variables) if scip.getNSols() else None,
-            bound=_bound(scip),
-            limit=_LIMITS.get(status, Limit.NONE),
-            is_infeasible=status == "infeasible",
-            stats={
-                "nodes": scip.getNTotalNodes(),
-                "lp_iterations": scip.getNLPIterations(),
-                **stats,
-            },
-        )
+
+def _set_parameters(scip: pyscipopt.Model, settings: Settings) -> None:
+    # Ipopt as it comes with SCIP corrupts memory, in METIS. Trees are found in other ways.
+    scip.setParam("nlp/disable", True)
+    scip.setParam("limits/gap", 0.0)
+    scip.setParam("limits/absgap", settings.gap)
+    scip.setParam("misc/catchctrlc", False)  # Python does
+    if settings.seed is not None:
+        scip.setParam("randomization/randomseedshift", settings.seed)
+    if settings.limits.nodes is not None:
+        scip.setParam("limits/totalnodes", min(settings.limits.nodes, 2**62))
+
+
+def _result(scip: pyscipopt.Model, variables: list[Any], stats: dict[str, Any]) -> MipResult:
+    """Read what SCIP found; a status that does not say what is proven is an error."""
+    status = scip.getStatus()
+    if status not in ("optimal", "infeasible", "gaplimit", *_LIMITS):
+        raise BackendError(f"SCIP stopped with the status {status!r}")
+    return MipResult(
+        x=_best(scip, variables) if scip.getNSols() else None,
+        bound=_bound(scip),
+        limit=_LIMITS.get(status, Limit.NONE),
+        is_infeasible=status == "infeasible",
+        stats={"nodes": scip.getNTotalNodes(), "lp_iterations": scip.getNLPIterations(), **stats},
+    )
 
 
 class _Run(threading.Thread):
