@@ -533,9 +533,13 @@ private:
             try {
                 search.attempt(0, search.depth_, f, limits);
                 search.compose(own, f, limits, found);
-                for (int m = 0; m < size_of(limits); ++m)
-                    if (found.cost[m] < kInfinite && !search.expand(found.tree[m], !search.is_long()))
-                        found.cost[m] = kInfinite;
+                bool any = false;
+                for (int m = 0; m < size_of(limits); ++m) {
+                    if (found.cost[m] == kInfinite) continue;
+                    any = true;
+                    if (!search.expand(found.tree[m], !search.is_long())) found.cost[m] = kInfinite;
+                }
+                if (any && search.is_long()) search.open_again(own);
             } catch (const SearchStopped&) {
             }
             search.sum_up(own);
@@ -681,6 +685,15 @@ void Search<V>::start_from(int depth, const Values& cutoffs, Outcome& best) {
         const int from = std::min(m, classes - 1);
         if (found.cost[from] < limit(m) && smaller.expand(found.tree[from], false)) take(m, found, from, best);
     }
+}
+
+// After trees were worked out, for which the depth-two solvers had to look at other nodes.
+template <class V>
+void Search<V>::open_again(Level& at) {
+    at.allowed_open.reset();
+    if (!at.open) return;
+    at.open.reset();
+    at.open = depth_two_.open(at.node, at.sides, at.small);
 }
 
 template <class V>

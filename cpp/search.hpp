@@ -164,6 +164,7 @@ private:
         const Node& root = levels_[0]->node;
         return static_cast<double>(root.rows()) * root.features() * root.features() > kLongWork;
     }
+    void open_again(Level& at);
     bool expand(Preorder& tree, bool known_only);
     bool expand_at(int l, int depth, const int*& code, bool known_only, Preorder& out);
     Preorder work_out(int l, int depth, StandIn kind, int m);
