@@ -9,6 +9,33 @@
 
 namespace goct {
 
+void leaf_sides(const Instance& instance, const Node& node, bool weighted, SideValues& sides) {
+    const Costs& costs = instance.costs();
+    const int features = node.features();
+    std::vector<std::int64_t> column;
+    sides.inside_leaf.assign(features, 0), sides.outside_leaf.assign(features, 0);
+    for (int k = 0; k < costs.planes(); ++k) {
+        column.assign(features, 0);
+        std::int64_t total = 0;
+        for (int r = 0; r < node.rows(); ++r) {
+            const std::int64_t delta = costs.delta(node.row(r))[k];
+            total += delta;
+            for (const int* e = node.entries_begin(r); e != node.entries_end(r); ++e) column[*e] += delta;
+        }
+        for (int f = features - 1; f >= 0; --f) {
+            if (f + 1 < features && node.chain_begin()[f] == node.chain_begin()[f + 1]) column[f] += column[f + 1];
+            sides.inside_leaf[f] = std::min(sides.inside_leaf[f], column[f]);
+            sides.outside_leaf[f] = std::min(sides.outside_leaf[f], total - column[f]);
+        }
+    }
+    for (int f = 0; f < features; ++f) {
+        const std::int64_t least = weighted ? costs.min_leaf_weight() : 0, weight = node.inside(f).weight;
+        sides.inside_leaf[f] = weight < least ? kInfinite : sides.inside_leaf[f] + node.inside(f).first;
+        sides.outside_leaf[f] =
+            node.total().weight - weight < least ? kInfinite : sides.outside_leaf[f] + node.outside(f).first;
+    }
+}
+
 class DepthTwo::Table {
 public:
     virtual ~Table() = default;
@@ -170,16 +197,24 @@ DepthTwo::Table& DepthTwo::table_of(std::unique_ptr<Table>& table) {
     return *table;
 }
 
-DepthTwo::Table& DepthTwo::table_for(const Node& node) {
+// Bytes of a number that holds every sum of the node.
+int DepthTwo::number_bytes(const Node& node) const {
     const std::int64_t size = std::max(node.total().swing, weighted_ ? node.total().weight : 0);
     // A sum with a leaf that is not allowed must be beyond those without.
     const auto fits = [&]<class T>(T) {
         return size <= (weighted_ ? kNever<T> / 2 - 1 : std::numeric_limits<T>::max());
     };
-    if (!weighted_ && fits(std::int8_t{})) return table_of<std::int8_t>(table8_);
-    if (fits(std::int16_t{})) return table_of<std::int16_t>(table16_);
-    if (fits(std::int32_t{})) return table_of<std::int32_t>(table32_);
-    return table_of<std::int64_t>(table64_);
+    if (!weighted_ && fits(std::int8_t{})) return 1;
+    return fits(std::int16_t{}) ? 2 : fits(std::int32_t{}) ? 4 : 8;
+}
+
+DepthTwo::Table& DepthTwo::table_for(const Node& node) {
+    switch (number_bytes(node)) {
+        case 1: return table_of<std::int8_t>(table8_);
+        case 2: return table_of<std::int16_t>(table16_);
+        case 4: return table_of<std::int32_t>(table32_);
+        default: return table_of<std::int64_t>(table64_);
+    }
 }
 
 DepthTwoValues DepthTwo::solve(const Node& node, SideValues& sides) {
@@ -187,9 +222,20 @@ DepthTwoValues DepthTwo::solve(const Node& node, SideValues& sides) {
     return table_for(node).solve(node, false, control_, sides);
 }
 
+DepthTwoValues DepthTwo::solve_stumps(const Node& node, SideValues& sides) const {
+    leaf_sides(instance_, node, weighted_, sides);
+    sides.inside_best = sides.inside_leaf, sides.outside_best = sides.outside_leaf;
+    std::int64_t best = node.leaf();
+    for (int f = 0; f < node.features(); ++f) best = std::min(best, sides.inside_leaf[f] + sides.outside_leaf[f]);
+    return {node.leaf(), best, best, best};
+}
+
+// Counts pay as long as they stay in the processor's cache. Beyond, it is faster to look at a side by itself: so many
+// features are mostly thresholds, few of which tell its rows apart.
 bool DepthTwo::can_open(const Node& node) const {
+    constexpr std::size_t cached = std::size_t{4} << 20;
     const double pairs = static_cast<double>(node.features()) * node.features();
-    return 2 * pairs * planes() * sizeof(std::int64_t) <= static_cast<double>(bytes_);
+    return 2 * pairs * planes() * number_bytes(node) <= static_cast<double>(std::min(bytes_, cached));
 }
 
 DepthTwo::Opened DepthTwo::open(const Node& node, SideValues& sides, DepthTwoValues& values) {

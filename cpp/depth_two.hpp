@@ -19,6 +19,9 @@ struct SideValues {
     std::vector<std::int64_t> inside_leaf, outside_leaf, inside_best, outside_best;
 };
 
+// The sides of each feature as leaves; `weighted`: which must have the minimum weight of the costs.
+void leaf_sides(const Instance& instance, const Node& node, bool weighted, SideValues& sides);
+
 // Counts in 8, 16, 32 or 64 bits, whatever the node's total cost needs.
 class DepthTwo {
 public:
@@ -34,8 +37,10 @@ public:
     ~DepthTwo();
 
     DepthTwoValues solve(const Node& node, SideValues& sides);
+    // With one split at most, in time linear in the number of features.
+    DepthTwoValues solve_stumps(const Node& node, SideValues& sides) const;
 
-    // Solves the node and keeps its counts, so that its sides can be solved by `solve_side`. Only if they fit.
+    // Solves the node and keeps its counts, so that its sides can be solved by `solve_side`. Only if that pays.
     bool can_open(const Node& node) const;
     // Until the next call of solve or open.
     Opened open(const Node& node, SideValues& sides, DepthTwoValues& values);
@@ -51,6 +56,7 @@ private:
     class TypedTable;
 
     int planes() const { return instance_.costs().planes() + weighted_; }
+    int number_bytes(const Node& node) const;
     template <class T>
     Table& table_of(std::unique_ptr<Table>& table);
     Table& table_for(const Node& node);

@@ -9,26 +9,12 @@ namespace {
 
 // The single split of least cost that leaves no side too small.
 int best_split(const Instance& instance, const Node& node) {
-    const int features = node.features(), planes = instance.costs().planes();
-    std::vector<std::int64_t> inside(features), in_best(features, 0), out_best(features, 0);
-    for (int k = 0; k < planes; ++k) {
-        inside.assign(features, 0);
-        std::int64_t total = 0;
-        for (int r = 0; r < node.rows(); ++r) {
-            const std::int64_t delta = instance.costs().delta(node.row(r))[k];
-            total += delta;
-            for (const int* e = node.entries_begin(r); e != node.entries_end(r); ++e) inside[*e] += delta;
-        }
-        for (int f = features - 1; f >= 0; --f) {
-            if (f + 1 < features && node.chain_begin()[f] == node.chain_begin()[f + 1]) inside[f] += inside[f + 1];
-            in_best[f] = std::min(in_best[f], inside[f]);
-            out_best[f] = std::min(out_best[f], total - inside[f]);
-        }
-    }
+    SideValues sides;
+    leaf_sides(instance, node, true, sides);
+    const auto cost = [&](int f) { return sides.inside_leaf[f] + sides.outside_leaf[f]; };
     int best = -1;
-    for (int f = 0; f < features; ++f)
-        if (node.allows(instance, f) && (best < 0 || in_best[f] + out_best[f] < in_best[best] + out_best[best]))
-            best = f;
+    for (int f = 0; f < node.features(); ++f)
+        if (cost(f) < (best < 0 ? kInfinite : cost(best))) best = f;
     return best;
 }
 

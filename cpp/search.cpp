@@ -223,9 +223,7 @@ void Search<V>::take_small(const Sums& rows, int depth, std::int64_t leaf, const
 
 template <class V>
 DepthTwoValues Search<V>::solve_small(DepthTwo& solver, const Node& node, int depth, SideValues& sides) {
-    DepthTwoValues values = solver.solve(node, sides);
-    if (depth == 1) values[2] = values[3] = values[1];
-    return values;
+    return depth == 1 ? solver.solve_stumps(node, sides) : solver.solve(node, sides);
 }
 
 // The same for trees that are allowed. A node that is open is opened for them, too, unless it has so few rows that its
