@@ -446,6 +446,7 @@ def test_odd_columns_are_noted(tmp_path: Path) -> None:
     assert "'empty' has no value at all" in result.output
 
 
+@pytest.mark.slow
 def test_wide_tables(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     values = rng.integers(0, 2, size=(12, 10_000))
@@ -532,6 +533,7 @@ def test_broken_models(saved: Path, customers: Path, tmp_path: Path) -> None:
 # Real processes.
 
 
+@pytest.mark.slow
 def test_a_real_run(customers: Path, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "goct", "fit", customers, "--target"]
     model = tmp_path / "m.json"
@@ -560,6 +562,7 @@ def hard(tmp_path_factory: pytest.TempPathFactory) -> Path:
 HARD = ("--target", "y", "--depth", 6, "--binarizer", "none")
 
 
+@pytest.mark.slow
 def test_ctrl_c_keeps_the_best_tree(hard: Path, tmp_path: Path) -> None:
     model = tmp_path / "m.json"
     # The search reports from time to time.

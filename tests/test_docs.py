@@ -15,6 +15,7 @@ examples = importlib.util.module_from_spec(_SPEC)
 _SPEC.loader.exec_module(examples)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", examples.pages(), ids=lambda page: page.stem)
 def test_examples(page) -> None:
     _, differences = examples.run(page.read_text(encoding="utf-8"), page.name)

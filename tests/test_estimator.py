@@ -59,6 +59,7 @@ def people():
     return frame, np.where(risky ^ (rng.random(n) < 0.05), "ill", "well")
 
 
+@pytest.mark.slow
 @quiet
 @parametrize_with_checks(
     [
@@ -386,6 +387,7 @@ def test_copies_and_files(people, tmp_path) -> None:
     assert repr(clone(classifier)).startswith("OptimalTreeClassifier(")
 
 
+@pytest.mark.slow
 def test_grid_search(cancer) -> None:
     X, y = cancer
     classifier = OptimalTreeClassifier(pos_label="malignant", binarizer=Binarizer("quantiles"))

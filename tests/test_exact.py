@@ -22,6 +22,7 @@ def approximate(rational: Fraction, roots: list[tuple[Fraction, int]]) -> float:
     return float(rational) + sum(float(c) * math.sqrt(m) for c, m in roots)
 
 
+@pytest.mark.slow
 @given(fractions, terms, fractions, terms)
 def test_comparison_agrees_with_floats_where_these_can_tell(q, roots, r, others) -> None:
     x, y = build(q, roots), build(r, others)

@@ -74,6 +74,7 @@ def imports(node: ast.AST, *, late: bool = False) -> Iterator[tuple[str, bool]]:
 MODULES = [path for path in sorted(ROOT.rglob("*.py")) if path != ROOT / "__init__.py"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_nothing_imports_what_is_above_it(path: Path) -> None:
     unit = unit_of(path)

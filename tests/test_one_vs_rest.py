@@ -23,6 +23,7 @@ def random_problem(seed: int, *, pos_label: str | None = "green") -> tuple[Probl
     return problem, Problem.from_arrays(X, y == "green", sample_weight=weights)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize(
     "metric",

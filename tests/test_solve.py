@@ -54,6 +54,7 @@ def check_honesty(solution: Solution, X: np.ndarray, max_depth: int) -> None:
     assert len(solution.tree.predict(X)) == len(X)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("seed", range(150))
 def test_two_classes(seed, engine) -> None:
@@ -86,6 +87,7 @@ def test_two_classes(seed, engine) -> None:
     assert max_splits is None or solution.tree.splits <= max_splits
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("seed", range(100))
 def test_three_classes(seed, engine) -> None:
@@ -118,6 +120,7 @@ def test_three_classes(seed, engine) -> None:
     assert solution.objective == max(perfect - cost - penalty * splits for cost, splits in points)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("seed", range(10))
 def test_depth_three(seed, engine) -> None:

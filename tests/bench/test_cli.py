@@ -129,6 +129,7 @@ def test_options_that_count_for_some_experiments_only(data: Path) -> None:
     assert "--datasets" not in output
 
 
+@pytest.mark.slow
 def test_runs_that_went_wrong_are_counted(data: Path, tmp_path: Path) -> None:
     solvers = "search,tests.bench.faults:Raises,tests.bench.faults:Absent"
     result = run("run", "streed", "--data", data, "--datasets", "first", "--tiny",

@@ -39,6 +39,7 @@ def names(binarizer: Binarizer) -> list[str]:
     return [condition.name for condition in binarizer.conditions_]
 
 
+@pytest.mark.slow
 @quiet
 @parametrize_with_checks([Binarizer(), Binarizer("quantiles", 2), Binarizer("midpoints", 3)])
 def test_scikit_learn_checks(estimator, check) -> None:

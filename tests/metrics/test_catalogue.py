@@ -201,6 +201,7 @@ def test_hull_theorem(metric, data) -> None:
     assert max(value(p) for p in points if supported(p)) == best
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "metric", [m for m in OF_CONFUSION if isinstance(m, FractionalMetric)], ids=lambda m: m.name
 )

@@ -93,6 +93,7 @@ def test_limits_hold_on_every_backend(formulation, backend) -> None:
         solve(problem, "accuracy", 3, callback=broken, **options)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", ["scip", "gurobi"])
 def test_node_limit_and_gap(backend) -> None:
     skip_if_missing(backend)
@@ -164,6 +165,7 @@ def lazy_without_locks(monkeypatch) -> None:
     monkeypatch.setattr(scip, "SAFE_WITH_SEPARATION", {})
 
 
+@pytest.mark.slow
 def test_unsafe_settings_would_be_caught(monkeypatch) -> None:
     """Without locks, SCIP removes optimal trees; the answers then differ or contradict."""
 

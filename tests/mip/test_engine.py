@@ -197,6 +197,7 @@ print(solution.status.name, solution.limit.name, solution.tree is not None)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="sends a POSIX signal")
 def test_ctrl_c_returns_the_best_tree() -> None:
     end = interrupt("-c", SCRIPT)

@@ -103,6 +103,7 @@ def test_weights_are_not_unmerged() -> None:
 DATASETS = [("monk3", 2), ("iris", 2), ("banknote", 2), ("compas", 2), ("mux6", 2)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "depth"), DATASETS)
 def test_the_engines_agree(datasets_folder, name, depth) -> None:
     table = np.loadtxt(datasets_folder / f"{name}.txt.gz", dtype=np.uint8)

@@ -46,6 +46,7 @@ def test_pairs_finish_proofs_that_tolerances_leave_open(metric, penalty) -> None
     assert solution.objective == expected.objective
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["f1", "mcc", "gmean", "precision", "dor", "jaccard", "wavy"])
 @pytest.mark.parametrize("penalty", [Fraction(0), Fraction(1, 20)])
 def test_pairs_between_are_the_least_ones(name, penalty) -> None:

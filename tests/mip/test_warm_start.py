@@ -348,6 +348,7 @@ def test_the_time_limit_holds_for_all_stages_together(kind, metric) -> None:
     assert solution.limit is Limit.TIME
 
 
+@pytest.mark.slow
 def test_stages_of_the_paper() -> None:
     solution = solve(hard_problem(12), "accuracy", 4, injection="paper", time_limit=4, **OWN)
     stages = list(solution.stats["stage_times"])
@@ -360,6 +361,7 @@ def test_stages_of_the_paper() -> None:
     assert solution.stats["injected"] >= greedy.stats["injected"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["search", "paper", "cart"])
 def test_callbacks_see_honest_progress_and_stop_any_stage(kind) -> None:
     problem = hard_problem()
@@ -395,6 +397,7 @@ print(solution.status.name, solution.limit.name, "mip" in solution.stats["stage_
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="sends a POSIX signal")
 @pytest.mark.parametrize("kind", ["search", "paper"])
 def test_ctrl_c_ends_all_stages(kind) -> None:
@@ -417,6 +420,7 @@ def test_ctrl_c_while_cart_grows(monkeypatch) -> None:
     assert solution.tree.splits == 0
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_tree() -> None:
     X, y = rule_arrays(17)
     problem = Problem.from_arrays(X, y)

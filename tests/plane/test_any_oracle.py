@@ -32,6 +32,7 @@ def maximise(task, incumbent, plane, oracle, *, ask_for_ends: bool = False) -> M
     return outer.maximise(target, task.size, lambda v: v)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", METRICS)
 @pytest.mark.parametrize("seed", range(4))
 def test_an_exact_oracle_gives_the_optimum(seed, metric) -> None:
@@ -43,6 +44,7 @@ def test_an_exact_oracle_gives_the_optimum(seed, metric) -> None:
     assert oracle.session.calls < 12
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", METRICS)
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("slack", [1, 3, 1000])

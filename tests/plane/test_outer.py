@@ -26,6 +26,7 @@ def random_data(seed: int) -> tuple[np.ndarray, np.ndarray]:
     return X, y
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(6))
 def test_the_optimum_does_not_depend_on_the_questions(seed, monkeypatch) -> None:
     X, y = random_data(seed)

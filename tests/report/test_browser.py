@@ -139,6 +139,7 @@ def test_text_stays_inside_its_box(browser: Any, deep_model: Model, tmp_path: Pa
     assert outside == []
 
 
+@pytest.mark.slow
 def test_dark_mode(browser: Any, deep_model: Model, tmp_path: Path) -> None:
     dark = {"features": [{"name": "prefers-color-scheme", "value": "dark"}]}
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", dark)

@@ -74,6 +74,7 @@ def test_every_metric_without_penalty(seed) -> None:
         assert solution.tree.depth <= depth
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 def test_every_metric_with_penalties_and_budgets(seed) -> None:
     X, y, weights, depth = random_problem(seed)
@@ -195,6 +196,7 @@ CONSTRAINTS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(60))
 def test_constraints(seed) -> None:
     X, y, weights, depth = random_problem(seed)
@@ -249,6 +251,7 @@ def test_constraints_it_cannot_handle_are_refused(metric, constraint, message) -
         solve(Problem.from_arrays(X, y), metric, 2, constraints=constraint, engine="search")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(40))
 def test_ties_go_to_fewer_splits_and_then_to_smaller_depth(seed) -> None:
     X, y, weights, depth = random_problem(seed)

@@ -31,6 +31,7 @@ def maximiser(task: Task) -> LinearMaximiser:
 METRICS = ["accuracy", "balanced_accuracy", "youden", ClassCost(3, 0.5), InstanceCost()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", [*METRICS, CostMatrix([[0, 2], [5, 1]])], ids=str)
 @pytest.mark.parametrize("penalty", [Fraction(0), Fraction(1, 30), Fraction(10**6)])
 @pytest.mark.parametrize("seed", range(3))

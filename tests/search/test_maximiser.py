@@ -15,6 +15,7 @@ CUBE = CustomMetric(lambda tp, _fp, _fn, tn: tp**3 * tn, Shape.MONOTONE, "cube")
 METRICS = ["f1", "npv", "mcc", "gmean", "dor", CUBE]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", METRICS, ids=str)
 @pytest.mark.parametrize("penalty", [Fraction(0), Fraction(1, 40)], ids=["free", "penalty"])
 @pytest.mark.parametrize("max_splits", [None, 2])

@@ -124,6 +124,7 @@ def planted(rng, rows=300, features=40, classes=2, noise=0.2):
     return X, (np.arange(classes) != y[:, None]).astype(np.int64)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(60))
 @pytest.mark.parametrize("turn", range(ROUNDS))
 def test_equals_brute_force(seed, turn):

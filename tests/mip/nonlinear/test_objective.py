@@ -103,6 +103,7 @@ def test_paper_states_products_of_two_counts_only() -> None:
     solve_and_check(cubic, 0, Fraction(0))
 
 
+@pytest.mark.slow
 def test_erratum_the_printed_f1_row_counts_the_negatives_twice() -> None:
     """It maximises 2 TP / (n+ + n- + U) instead of 2 TP / (n+ + U)."""
     printed = RationalMetric(
@@ -117,6 +118,7 @@ def test_erratum_the_printed_f1_row_counts_the_negatives_twice() -> None:
     assert worse >= 3
 
 
+@pytest.mark.slow
 def test_erratum_the_printed_mcc_model_is_unbounded_by_its_row_at_constant_trees() -> None:
     X, y = noisy_arrays(40)
     problem = Problem.from_arrays(X, y)
