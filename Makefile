@@ -9,21 +9,22 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -qq
 
 # The last: a module that became a package is found only after an installation.
-CORE_TESTS := build/core/tests/run
+CORE_BUILD := build/core
+CORE_TESTS = $(CORE_BUILD)/tests/run
+RUN_CORE_TESTS = $(MAKE) -s -j $$(nproc 2>/dev/null || echo 2) $(CORE_TESTS) && $(CORE_TESTS)
 CORE := pyproject.toml CMakeLists.txt $(wildcard cpp/*) $(wildcard src/goct/*/__init__.py)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint docs bench sanitize wheel clean
+.PHONY: help demo test check lint docs bench sanitize sanitize-threads tidy wheel clean
 
 help: ## show this list
-	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 16
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
 
 demo: $(VENV)/.installed ## learn a provably optimal tree on a bundled dataset
 	@$(BIN)/goct demo
 
 test: $(VENV)/.installed ## run the whole test suite, that of the core first
-	@$(MAKE) -s -j $$(nproc 2>/dev/null || echo 2) $(CORE_TESTS)
-	@$(CORE_TESTS)
+	@$(RUN_CORE_TESTS)
 	@$(BIN)/python -m pytest -n auto
 
 check: lint ## lint, types and the fast tests, in a minute
@@ -43,12 +44,23 @@ bench: $(VENV)/.installed-bench ## race the search engine against its peers
 	@$(BIN)/python benchmarks/race_f1.py --depths 3
 
 sanitize: $(SANITIZED)/bin/python ## test the core under the address and undefined-behaviour sanitizers
+	@$(MAKE) -s sanitized-core CORE_BUILD=build/core-address CORE_FLAGS=-fsanitize=address,undefined
 	@echo "Installing a sanitized goct into $(SANITIZED)"
 	@$(SANITIZED)/bin/python -m pip --disable-pip-version-check -qq install '.[test]' \
-		-Ccmake.define.GOCT_SANITIZE=ON -Cbuild-dir=build/sanitize
+		-Ccmake.define.GOCT_SANITIZE=ON -Ccmake.build-type=Debug -Cbuild-dir=build/sanitize
 	@LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libubsan.so)" \
 		ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
 		$(SANITIZED)/bin/python -m pytest -p no:xdist tests/test_group_rows.py tests/search
+
+sanitize-threads: ## test the core under the thread sanitizer
+	@$(MAKE) -s sanitized-core CORE_BUILD=build/core-thread CORE_FLAGS=-fsanitize=thread
+
+.PHONY: sanitized-core
+sanitized-core:
+	@UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 TSAN_OPTIONS=halt_on_error=1 $(RUN_CORE_TESTS)
+
+tidy: ## check the core with clang-tidy
+	@clang-tidy --quiet $(filter-out %bindings.cpp,$(wildcard cpp/*.cpp)) -- -std=c++20
 
 wheel: $(VENV)/.installed ## build a wheel into dist/
 	@$(BIN)/python -m build --wheel
@@ -62,11 +74,11 @@ $(BIN)/python $(SANITIZED)/bin/python:
 	@$(PYTHON) -m venv $(@:/bin/python=)
 
 # The core by itself, with its assertions: no Python in it, and no NDEBUG.
-build/core/%.o: cpp/%.cpp $(wildcard cpp/*.hpp cpp/tests/*.hpp)
+$(CORE_BUILD)/%.o: cpp/%.cpp $(wildcard cpp/*.hpp cpp/tests/*.hpp)
 	@mkdir -p $(@D)
 	@$(CXX) -std=c++20 -O1 -g -Wall -Wextra -Wno-psabi -Wno-maybe-uninitialized $(CORE_FLAGS) -c $< -o $@
 
-$(CORE_TESTS): $(patsubst cpp/%.cpp,build/core/%.o,$(filter-out %bindings.cpp,$(wildcard cpp/*.cpp cpp/tests/*.cpp)))
+$(CORE_TESTS): $(patsubst cpp/%.cpp,$(CORE_BUILD)/%.o,$(filter-out %bindings.cpp,$(wildcard cpp/*.cpp cpp/tests/*.cpp)))
 	@$(CXX) $(CORE_FLAGS) $^ -pthread -o $@
 
 # The package is installed in editable mode: Python changes need no installation, these files do.

@@ -16,6 +16,8 @@ namespace goct {
 // One archive holds the latest nodes searched to one depth.
 class Archive {
 public:
+    static constexpr std::size_t kEntries = 64;
+
     explicit Archive(const Instance& instance) : instance_(instance) {}
 
     // Bounds on the node by class of trees, and on its sides by class and feature.
@@ -39,7 +41,7 @@ private:
         const Entry* entry;
         std::int64_t loss;
     };
-    static constexpr std::size_t kEntries = 64, kMatches = 32;
+    static constexpr std::size_t kMatches = 32;
 
     void mark(const Node& node, std::vector<std::uint64_t>& bits) const;
 

@@ -86,6 +86,11 @@ void Cache::clear() {
     }
 }
 
+void Cache::limit(std::size_t bytes) {
+    entries_per_shard_ = std::max(kFirstSize, bytes / (kShards * sizeof(Entry)));
+    if (this->bytes() > kShards * sizeof(Entry) * entries_per_shard_) clear();
+}
+
 std::size_t Cache::entries() const {
     std::size_t total = 0;
     for (int i = 0; i < kShards; ++i) {

@@ -33,6 +33,8 @@ public:
     std::optional<CacheValue> find(const Key& key, CacheSlot slot) const;
     void store(const Key& key, CacheSlot slot, const CacheValue& value);
     void clear();
+    // Between searches: from now on so many bytes. What is remembered goes if it takes more.
+    void limit(std::size_t bytes);
 
     std::size_t entries() const;
     std::size_t bytes() const;

@@ -12,7 +12,7 @@ namespace goct {
 // Thrown out of long work when the search has to end.
 struct SearchStopped {};
 
-enum class StopReason { none, time, interrupted };
+enum class StopReason { none, time, memory, interrupted };
 
 // Shared by the threads of one call and the one that waits for them.
 class Control {
@@ -24,6 +24,7 @@ public:
     }
 
     void interrupt() { stop(StopReason::interrupted); }
+    void run_out_of_memory() { stop(StopReason::memory); }
     // For tests: an interrupt at an exact moment.
     void stop_after(std::int64_t polls) { polls_left_ = polls; }
 

@@ -13,13 +13,15 @@ namespace {
 constexpr int kDeepest = 250;           // depth fits the cache's byte; no tree of this size is searched to the end
 constexpr int kMostCosts = 60000;       // numbers of costs fit the cache's two bytes
 constexpr std::size_t kKeptCosts = 64;
+constexpr double kAlwaysAllowed = 1 << 26;      // bytes that no memory limit forbids
+constexpr double kMostForPairs = 1 << 28;       // larger matrices are too far away to be fast
 
 }  // namespace
 
 Oracle::Oracle(const std::uint8_t* cells, std::size_t rows, std::size_t columns, const std::int64_t* row_weights,
                std::size_t memory_limit, int jobs, const Techniques& techniques)
     : cells_(cells), rows_(static_cast<int>(rows)), columns_(columns), techniques_(techniques),
-      jobs_(std::max(jobs, 1)), matrix_bytes_(memory_limit / 4 / jobs_), cache_(memory_limit - memory_limit / 4) {
+      jobs_(std::max(jobs, 1)), memory_limit_(memory_limit), cache_(memory_limit - memory_limit / 4) {
     if (row_weights) row_weights_.assign(row_weights, row_weights + rows);
 }
 
@@ -133,6 +135,39 @@ std::vector<Answer> Oracle::start(const Costs& costs, int depth, int splits, Con
     return answers;
 }
 
+// Makes a search fit into the memory: what it takes whatever it finds comes first, with fewer threads and without
+// inheritance if need be; cache and pair counts share the rest. Throws SearchStopped if there is no room at all.
+Oracle::Plan Oracle::fit_memory(const Costs& costs, int depth, int classes, Control& control) {
+    const double rows = rows_, features = problem_->features(), entries = problem_->entries();
+    const auto bytes_up_to = [](std::int64_t most) {
+        return most < 128 ? 1 : most < 1 << 15 ? 2 : most < std::int64_t{1} << 31 ? 4 : 8;
+    };
+    std::int64_t swing = 0;
+    for (int r = 0; r < rows_; ++r) swing += costs.swing(r);
+    double cells = rows * features * costs.planes() * bytes_up_to(swing);
+    if (costs.min_leaf_weight() > 0) cells += rows * features * costs.classes() * 4;
+    const double node = 8 * entries + 16 * rows + 256 * features;   // and smaller ones below it
+    const double archives = std::max(depth - 2, 0) * Archive::kEntries * (8 * features * (classes + 1) + rows / 8);
+    const double shared = 4 * entries + 100 * rows + 8 * rows * (2 * costs.classes() + 2) * double(known_.size());
+    const double limit = std::max(static_cast<double>(memory_limit_), kAlwaysAllowed);
+
+    Plan plan{techniques_, jobs_, 0};
+    double own = cells + 2 * node + archives;
+    if (techniques_.inheritance && shared + own > limit) {
+        plan.techniques.inheritance = false;
+        own -= archives;
+    }
+    if (shared + own > limit) {
+        control.run_out_of_memory();
+        throw SearchStopped{};
+    }
+    plan.jobs = static_cast<int>(std::min<double>(jobs_, (limit - shared) / std::max(own, 1.0)));
+    const double rest = std::max(0.0, static_cast<double>(memory_limit_) - shared - plan.jobs * own);
+    plan.matrix_bytes = static_cast<std::size_t>(std::min(rest / 4, kMostForPairs) / plan.jobs);
+    cache_.limit(static_cast<std::size_t>(rest - rest / 4));
+    return plan;
+}
+
 // What the search found; of several trees the best.
 void Oracle::update(Answer& answer, std::int64_t bound, const Costs& costs, const Preorder& preorder,
                     const Control& control) const {
@@ -156,15 +191,15 @@ Answer Oracle::find(const Question& question, Control& control) {
     const Costs& costs = *known.costs;
     const Problem& problem = prepare(control, costs);
     const std::vector<Ratio> ratios = ratios_to(known, control);
-    const Instance instance(problem, costs, control);
-    const SearchContext context{instance, techniques_, cache_, known.number, ratios, control, matrix_bytes_};
-    Search<AnySplits> search(context, depth);
-
     const std::int64_t base = unavoidable(costs);
     Answer answer = start(costs, depth, rows(), control).back();
     if (question.cutoff && answer.cost >= *question.cutoff) answer.tree.clear();
     try {
-        auto [bound, relaxed, cost, tree] = search.solve({avoidable_cutoff(question.cutoff, base)}, jobs_);
+        const Plan plan = fit_memory(costs, depth, 1, control);
+        const Instance instance(problem, costs, control);
+        const SearchContext context{instance, plan.techniques, cache_, known.number, ratios, control, plan.matrix_bytes};
+        Search<AnySplits> search(context, depth);
+        auto [bound, relaxed, cost, tree] = search.solve({avoidable_cutoff(question.cutoff, base)}, plan.jobs);
         if (!tree[0].empty() && !search.expand_at_last(tree[0]))
             throw std::logic_error("a found tree could not be worked out");
         update(answer, bound[0] + base, costs, tree[0], control);
@@ -181,8 +216,6 @@ std::vector<Answer> Oracle::find_budgets(const Question& question, const std::ve
     const Costs& costs = *known.costs;
     const Problem& problem = prepare(control, costs);
     const std::vector<Ratio> ratios = ratios_to(known, control);
-    const Instance instance(problem, costs, control);
-    const SearchContext context{instance, techniques_, cache_, known.number, ratios, control, matrix_bytes_};
     const int depth = std::clamp(question.max_depth, 0, kDeepest), asked = std::max(question.max_splits.value_or(0), 0);
     const int most = most_splits(depth, std::min(asked, std::max(rows() - 1, 0)));
     const std::int64_t base = unavoidable(costs);
@@ -193,11 +226,14 @@ std::vector<Answer> Oracle::find_budgets(const Question& question, const std::ve
     for (int m = most + 1; m <= asked && !cutoffs.empty(); ++m)
         limits[most] = std::max(limits[most], avoidable_cutoff(cutoffs[m], base));
 
-    Search<SplitBudgets> search(context, depth, most + 1);
     std::vector<Answer> answers = start(costs, depth, most, control);
     answers.resize(asked + 1, answers.back());
     try {
-        auto [bounds, relaxed, costs_found, trees] = search.solve(limits, jobs_);
+        const Plan plan = fit_memory(costs, depth, most + 1, control);
+        const Instance instance(problem, costs, control);
+        const SearchContext context{instance, plan.techniques, cache_, known.number, ratios, control, plan.matrix_bytes};
+        Search<SplitBudgets> search(context, depth, most + 1);
+        auto [bounds, relaxed, costs_found, trees] = search.solve(limits, plan.jobs);
         for (Preorder& tree : trees)
             if (!tree.empty() && !search.expand_at_last(tree))
                 throw std::logic_error("a found tree could not be worked out");
@@ -325,15 +361,15 @@ FrontAnswer Oracle::walk_front(const FrontQuestion& question, const FrontSearch:
     const Instance instance(problem, *known.costs, control, true);
     // Rows that cost the same under both labels tell features apart that are duplicates to other calls. Unless these
     // drop duplicates at every node, so that the same ones remain, they must not find such a feature remembered.
-    Techniques techniques = techniques_;
-    techniques.cache = techniques_.cache && techniques_.reduce;
-    const SearchContext context{instance, techniques, cache_, known.number, ratios, control, matrix_bytes_};
+    const int depth = std::clamp(question.max_depth, 0, kDeepest);
+    Plan plan = fit_memory(*known.costs, depth, 1, control);
+    plan.techniques.cache = techniques_.cache && techniques_.reduce;
+    const SearchContext context{instance, plan.techniques, cache_, known.number, ratios, control, plan.matrix_bytes};
 
     const auto scaled = [&, a = a, b = b](const Limits& limits) {
         return Limits{std::clamp<std::int64_t>(limits.budget, -1, most_x + most_y), scaled_limit(limits.x, a, most_x),
                       scaled_limit(limits.y, b, most_y)};
     };
-    const int depth = std::clamp(question.max_depth, 0, kDeepest);
     const bool counts = question.max_splits && *question.max_splits < most_splits(depth, rows());
     FrontSearch search(context, question.direction, depth);
     FrontAnswer answer;

@@ -91,6 +91,12 @@ private:
     template <class Ask, class Otherwise>
     auto answer(Ask&& ask, Otherwise&& otherwise);
     const Problem& prepare(Control& control, const Costs& costs);
+    struct Plan {
+        Techniques techniques;
+        int jobs;
+        std::size_t matrix_bytes;
+    };
+    Plan fit_memory(const Costs& costs, int depth, int classes, Control& control);
     std::vector<Answer> start(const Costs& costs, int depth, int splits, Control& control) const;
     void update(Answer& answer, std::int64_t bound, const Costs& costs, const Preorder& preorder,
                 const Control& control) const;
@@ -112,7 +118,7 @@ private:
     std::vector<std::int64_t> row_weights_;
     Techniques techniques_;
     int jobs_;
-    std::size_t matrix_bytes_;
+    std::size_t memory_limit_;
     Cache cache_;
     std::deque<Known> known_;   // the costs whose bounds are still of use, oldest first
     int next_number_ = 0;

@@ -58,7 +58,10 @@ nb::dict stats_of(const Control& control, const Oracle& oracle) {
 }
 
 const char* name(StopReason reason) {
-    return reason == StopReason::none ? "none" : reason == StopReason::time ? "time" : "interrupted";
+    return reason == StopReason::none     ? "none"
+           : reason == StopReason::time   ? "time"
+           : reason == StopReason::memory ? "memory"
+                                          : "interrupted";
 }
 
 Techniques read_techniques(const nb::dict& switches) {

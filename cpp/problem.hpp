@@ -46,6 +46,7 @@ public:
     bool flipped(int feature) const { return flipped_[feature]; }   // inside means 0 in the input
     int chain(int feature) const { return chain_[feature]; }        // chains are numbered 0, 1, ... in feature order
     const Key& key(int row) const { return keys_[row]; }
+    std::size_t entries() const { return entries_.size(); }
     bool holds(int row, int feature) const;                         // is the row inside?
 
     const int* entries_begin(int row) const { return entries_.data() + entry_begin_[row]; }

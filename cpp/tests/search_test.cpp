@@ -246,6 +246,28 @@ TEST(one_question_at_a_time) {
     CHECK(oracle.solve(data.question(), other).proven);
 }
 
+TEST(a_search_that_does_not_fit_is_not_begun) {
+    Random random(17);
+    Data data = draw_data(random, 1, 1);
+    data.rows = 6000, data.columns = 2048, data.depth = 3, data.classes = 2, data.min_leaf_weight = 0;
+    data.cells.assign(std::size_t(data.rows) * data.columns, 0);
+    for (auto& cell : data.cells) cell = random() & 1;
+    data.weights.assign(data.rows, 1);
+    data.costs.clear();
+    for (int r = 0; r < data.rows; ++r) {
+        const int label = data.cells[std::size_t(r) * data.columns];
+        data.costs.push_back(1000 * label);
+        data.costs.push_back(1000 * (1 - label));
+    }
+    data.split_cost = 1;
+    Oracle oracle = data.oracle(4);
+    Control control;
+    const Answer answer = oracle.solve(data.question(), control);
+    CHECK(control.reason() == StopReason::memory && !answer.proven);
+    CHECK(answer.cost == 1 && answer.bound == 0 && answer.tree.size() == 3);     // the greedy tree
+    CHECK(oracle.cache().bytes() == 0);
+}
+
 TEST(the_cache_never_forgets_a_proof_of_the_same_costs) {
     Cache cache(1 << 16);
     Random random(15);
@@ -261,6 +283,8 @@ TEST(the_cache_never_forgets_a_proof_of_the_same_costs) {
     CHECK(!cache.find(key, {4, kAnySplits}) && !cache.find(key, {3, 1}));
     for (std::uint64_t i = 0; i < 100000; ++i) cache.store({i * 0x9E3779B97F4A7C15u, i}, slot, {1, kLeaf, 0, false});
     CHECK(cache.bytes() <= 64 * 64 * 64);
+    cache.limit(1 << 20);
+    CHECK(cache.entries() > 0);
     CHECK(cache.entries() <= cache.bytes() / 32);
     cache.clear();
     CHECK(cache.entries() == 0 && !cache.find(key, slot));

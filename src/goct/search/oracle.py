@@ -136,7 +136,9 @@ class LinearOracle:
     weights
         Non-negative integers, one per row, that `min_leaf_weight` counts; ones by default.
     memory_limit
-        Bytes for remembered results and for pair counts. The packed rows themselves come on top.
+        Bytes that a search may take, estimated before they are taken: nodes, cells, remembered
+        results and pair counts; 64 MB are always allowed. If the data do not fit, the answer is a
+        greedy tree, and the limit is MEMORY.
     n_jobs
         Threads, or -1 for one per processor. The result does not depend on it.
     techniques
