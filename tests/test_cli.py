@@ -254,6 +254,7 @@ def test_cuts_tell_the_positive_class_from_the_rest(tmp_path: Path) -> None:
     assert Model.load(model).conditions == tuple(classifier.binarizer_.conditions_)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("low", "high"), [("-1", "+1"), ("-1.0", "1.0"), ("2.5", "10.0"), ("9", "10"), ("1e2", "1e3")]
 )

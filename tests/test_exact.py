@@ -34,6 +34,7 @@ def test_comparison_agrees_with_floats_where_these_can_tell(q, roots, r, others)
     assert (x < y) + (x == y) + (x > y) == 1
 
 
+@pytest.mark.slow
 @given(fractions, terms, st.integers(1, 12))
 def test_a_number_equals_itself_in_another_form(q, roots, k) -> None:
     x = build(q, roots)

@@ -47,6 +47,7 @@ def test_equals_numpy_unique_with_duplicates(X):
     assert_equals_numpy(X)
 
 
+@pytest.mark.slow
 @given(few_distinct_rows(), st.randoms(use_true_random=False))
 def test_order_of_rows_only_changes_representatives(X, random):
     order = list(range(len(X)))
@@ -124,6 +125,7 @@ def test_results_are_ordinary_arrays():
     assert group.tolist() == [2, 1]
 
 
+@pytest.mark.slow
 @given(matrices(max_rows=10), st.data())
 def test_names_the_first_value_that_is_not_binary(X, data):
     size = st.integers(0, X.size - 1)

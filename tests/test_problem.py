@@ -26,6 +26,7 @@ def random_problems(draw) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return X, y, w
 
 
+@pytest.mark.slow
 @given(random_problems())
 def test_unique_dataset(data) -> None:
     X, y, w = data
@@ -51,6 +52,7 @@ def test_unique_dataset(data) -> None:
     assert problem.class_weights == tuple(w[y == k].sum() for k in problem.classes)
 
 
+@pytest.mark.slow
 @given(random_problems())
 def test_no_useless_column_is_kept_and_none_is_lost(data) -> None:
     X, y, w = data
@@ -62,6 +64,7 @@ def test_no_useless_column_is_kept_and_none_is_lost(data) -> None:
     assert (problem.kept == np.sort(problem.kept)).all()
 
 
+@pytest.mark.slow
 @given(random_problems(), st.randoms(use_true_random=False))
 def test_order_of_rows_does_not_matter(data, random) -> None:
     X, y, w = data
@@ -73,6 +76,7 @@ def test_order_of_rows_does_not_matter(data, random) -> None:
     np.testing.assert_array_equal(a.counts, b.counts)
 
 
+@pytest.mark.slow
 @given(random_problems(), st.data())
 def test_trees_over_original_columns_predict_the_same_everywhere(data, draw) -> None:
     X, y, w = data

@@ -134,6 +134,7 @@ def test_depth_three(seed, engine) -> None:
     assert solution.objective == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(5))
 def test_binary_flow_gives_the_same(seed) -> None:
     X, y = random_arrays(seed)
@@ -196,6 +197,7 @@ def test_tiny_time_limit_still_returns_a_tree() -> None:
     check_stopped(solve(hard_problem(), "accuracy", 3, engine="mip", time_limit=1e-6), Limit.TIME)
 
 
+@pytest.mark.slow
 def test_node_limit() -> None:
     problem = Problem.from_arrays(*random_arrays(4))
     solution = solve(hard_problem(), "accuracy", 2, engine="mip", node_limit=1)
@@ -348,6 +350,7 @@ def test_time_limit_holds_while_a_large_model_is_built() -> None:
     assert solution.stats["time"] < 20
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", ["accuracy", "balanced_accuracy", "f1", "mcc", "kappa"])
 @pytest.mark.parametrize(
     "penalty", [0.05 + 0.01, np.geomspace(1e-3, 1e-1, 5)[1], np.pi / 100, 1e300]

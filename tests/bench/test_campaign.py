@@ -22,6 +22,7 @@ from goct.bench.spec import Outcome, Status
 from tests.support.campaigns import campaign, specs
 
 
+@pytest.mark.slow
 def test_what_is_done_is_not_done_again(folder: Folder, tmp_path: Path) -> None:
     results, log = tmp_path / "r.sqlite", tmp_path / "log"
     wanted = specs(folder, 3, log=str(log), seconds=0)
@@ -35,6 +36,7 @@ def test_what_is_done_is_not_done_again(folder: Folder, tmp_path: Path) -> None:
         assert latest(file.campaigns())[0].about["commands"] == ["a command"]
 
 
+@pytest.mark.slow
 def test_runs_belong_to_a_version_of_the_code(
     folder: Folder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -48,6 +50,7 @@ def test_runs_belong_to_a_version_of_the_code(
         assert {c.version for c in file.campaigns()} >= {"another"}
 
 
+@pytest.mark.slow
 def test_failures_are_kept_until_asked_otherwise(folder: Folder, tmp_path: Path) -> None:
     results = tmp_path / "r.sqlite"
     wanted = [replace(specs(folder, 1)[0], solver="tests.bench.faults:Raises")]

@@ -240,6 +240,7 @@ def test_values_are_exact() -> None:
     assert MCC().value(smaller) < MCC().value(larger)
 
 
+@pytest.mark.slow
 @given(
     data=st.lists(st.tuples(st.integers(0, 1), st.integers(0, 1), st.integers(1, 5)), min_size=1),
     label=st.sampled_from([0, 1]),

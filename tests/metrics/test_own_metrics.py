@@ -88,6 +88,7 @@ def best(metric: Metric, X: np.ndarray, y: np.ndarray, depth: int, penalty: Frac
     return reference.best(points, value, split_penalty=penalty)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", OWN, ids=lambda metric: metric.name)
 @pytest.mark.parametrize("engine", ["search", "mip"])
 @pytest.mark.parametrize("penalty", [Fraction(0), Fraction(1, 50)], ids=["free", "penalty"])

@@ -67,6 +67,7 @@ def test_backends_do_not_hide_an_unbounded_model(backend) -> None:
 CONTROLLED = [("benders-pair-cut", "scip"), ("benders-pair-cut", "gurobi"), ("wflow", "highs")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("formulation", "backend"), CONTROLLED)
 def test_limits_hold_on_every_backend(formulation, backend) -> None:
     skip_if_missing(backend)

@@ -51,6 +51,7 @@ def test_cuts_hold_for_every_tree(family, depth, copies) -> None:
     assert found > 100
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("depth", [1, 2, 3])
 def test_benders_cuts_remove_every_false_tree(depth) -> None:
     for seed in range(10):

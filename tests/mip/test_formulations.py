@@ -86,6 +86,7 @@ def test_each_family_of_cuts(formulation, family, backend) -> None:
         check_costs(solution, X, losses, perfect, 2)
 
 
+@pytest.mark.slow
 def test_weights_are_not_unmerged() -> None:
     X, y = small_arrays(3)
     weights = np.random.default_rng(0).integers(1, 6, len(y)) / 4

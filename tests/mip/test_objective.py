@@ -89,6 +89,7 @@ def test_every_formulation_and_metric(metric, formulation) -> None:
             check(model, random_tree(problem, depth, 10 * seed + depth))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("linearization", ["paper", "none"])
 @pytest.mark.parametrize("metric", METRICS[2:9], ids=lambda m: m.name)
 def test_every_linearization(metric, linearization) -> None:

@@ -34,6 +34,7 @@ def test_parametric(metric, penalty, seed) -> None:
     solve_and_check(metric, seed + 30, penalty, method="parametric")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", ["f1", "mcc"])
 def test_linear_models_with_many_samples(metric) -> None:
     rng = np.random.default_rng(3)
@@ -45,6 +46,7 @@ def test_linear_models_with_many_samples(metric) -> None:
     assert solution.objective == solve(problem, metric, 2, engine="search").objective
 
 
+@pytest.mark.slow
 def test_lines_that_a_tolerance_moves_below_zero() -> None:
     problem = weighted(800076, 0.85, 2000)
     options = {"split_penalty": 0.01, "constraints": "specificity >= 0.5"}

@@ -483,6 +483,7 @@ def test_stages_share_the_time_and_deeper_trees_get_more(last) -> None:
     assert restricted == sorted(restricted)
 
 
+@pytest.mark.slow
 def test_a_stage_without_progress_is_left_and_that_is_no_interrupt(monkeypatch) -> None:
     import goct.mip.warm_start as module
 

@@ -58,6 +58,7 @@ def test_bounds_of_a_tolerant_oracle_hold(seed, metric, slack, ask_for_ends) -> 
     assert incumbent.bound >= best
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", ["mcc", "fowlkes_mallows"])
 @pytest.mark.parametrize("seed", range(6))
 def test_constraints_of_the_oracle_itself(seed, metric) -> None:

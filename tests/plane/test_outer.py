@@ -66,6 +66,7 @@ def test_a_run_that_is_stopped_at_once_has_a_good_tree(metric, monkeypatch) -> N
     assert solution.bound == 1
 
 
+@pytest.mark.slow
 def test_lines_between_settle_metrics_in_few_questions(monkeypatch) -> None:
     """Without chords and tangents, there are more."""
     questions = {}

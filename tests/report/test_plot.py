@@ -21,6 +21,7 @@ def _close_figures():
     plt.close("all")
 
 
+@pytest.mark.slow
 def test_all_nodes_are_drawn_and_none_overlap() -> None:
     model = random_model(np.random.default_rng(1), depth=5, classes=("no", "$yes_{"))
     ax = goct.plot_tree(model)

@@ -80,6 +80,7 @@ def test_a_stop_between_planes_leaves_a_proven_bound() -> None:
         assert solution.bound >= best.objective >= solution.objective
 
 
+@pytest.mark.slow
 def test_deep_trees_have_few_groups() -> None:
     groups = budgets._groups(2**18 - 1)
     assert groups[:3] == [(0, 0), (1, 1), (2, 2)]

@@ -103,6 +103,7 @@ def test_every_metric_with_penalties_and_budgets(seed) -> None:
         assert max_splits is None or solution.tree.splits <= max_splits
 
 
+@pytest.mark.slow
 def test_directions_too_fine_for_dinkelbach_are_taken_from_the_hull() -> None:
     rng = np.random.default_rng(0)
     X = rng.integers(0, 2, (40, 5))
@@ -303,6 +304,7 @@ def test_extreme_imbalance() -> None:
     assert solve(problem, metric, 2).value == metric.value(best_vertex.confusion)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", [1e160, 1e80, 1e-100])
 @pytest.mark.parametrize("metric", ["mcc", "gmean", "fowlkes_mallows", "kappa", "f1"])
 def test_the_scale_of_weights_does_not_matter(scale, metric) -> None:
@@ -361,6 +363,7 @@ OPTIMA_AT_DEPTH_4 = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", OPTIMA_AT_DEPTH_4)
 def test_known_optima_of_real_data(name, datasets_folder) -> None:
     table = np.loadtxt(datasets_folder / f"{name}.txt.gz", dtype=np.uint8)

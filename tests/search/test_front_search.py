@@ -213,6 +213,7 @@ def check_everything_is_visited(rng, case):
         assert result.point is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(40))
 def test_all_nondominated_points_are_visited(seed):
     rng = np.random.default_rng(seed)

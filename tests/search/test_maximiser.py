@@ -34,6 +34,7 @@ def test_the_best_tree_is_found_and_proven(seed, metric, penalty, max_splits) ->
     assert (tree.splits, tree.depth) == fewest
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", ["accuracy", "f1", "mcc"])
 @pytest.mark.parametrize("seed", range(4))
 def test_constraints(seed, metric) -> None:

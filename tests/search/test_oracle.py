@@ -166,6 +166,7 @@ def test_equals_brute_force(seed, turn):
                 assert splits is None or used_splits <= splits
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(40))
 @pytest.mark.parametrize("turn", range(ROUNDS))
 def test_every_budget_equals_brute_force(seed, turn):
@@ -474,6 +475,7 @@ def test_a_second_thread_is_refused():
     assert oracle.solve(costs, max_depth=1).status is OracleStatus.OPTIMAL
 
 
+@pytest.mark.slow
 def test_a_stop_during_the_set_up_returns_the_best_constant():
     X = np.random.default_rng(5).integers(0, 2, (300_000, 256), dtype=np.uint8)
     costs = np.stack([X[:, 0], 1 - X[:, 0]], axis=1).astype(np.int64)

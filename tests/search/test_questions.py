@@ -34,6 +34,7 @@ def search_oracle(made: Setting, session: Session, size: SizeLimit | None = None
     return SearchOracle(session, core, made.plane, size or made.task.size)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("direction", [(1, 1), (2, 5), (7, 1), (0, 1), (3, -1)])
 @pytest.mark.parametrize("splits", [None, 0, 1, 2])
 @pytest.mark.parametrize("seed", range(3))

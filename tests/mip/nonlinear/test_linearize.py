@@ -31,6 +31,7 @@ POLYNOMIALS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("polynomial", POLYNOMIALS, ids=repr)
 @pytest.mark.parametrize("has_factor", [False, True])
 def test_products_are_exact(polynomial, has_factor) -> None:
