@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -53,7 +54,19 @@ class _FeatureConstraint(Constraint):
         self.indices(problem)
 
 
-class ForbidFeatures(_FeatureConstraint):
+class FeatureSetConstraint(Constraint):
+    """A condition on the set of features that a tree uses; subsets of an admitted set are, too."""
+
+    @abstractmethod
+    def admits(self, problem: Problem) -> Callable[[Set[int]], bool]:
+        """Return a function that says whether a tree may use a set of columns."""
+
+    def is_met(self, tree: Tree, problem: Problem) -> bool:
+        """Say, exactly, whether the features of a tree are admitted."""
+        return self.admits(problem)(set(tree.features))
+
+
+class ForbidFeatures(_FeatureConstraint, FeatureSetConstraint):
     """The tree must not use some features. A copy of a forbidden column is another column.
 
     Parameters
@@ -67,9 +80,9 @@ class ForbidFeatures(_FeatureConstraint):
         """The condition in words."""
         return f"no split on {_listed(self.features)}"
 
-    def is_met(self, tree: Tree, problem: Problem) -> bool:
-        """Say whether a tree has no split on these features."""
-        return self.indices(problem).isdisjoint(tree.features)
+    def admits(self, problem: Problem) -> Callable[[Set[int]], bool]:
+        """Return a function that says whether none of the features is in a set of columns."""
+        return self.indices(problem).isdisjoint
 
 
 class RequireFeatures(_FeatureConstraint):
@@ -95,7 +108,7 @@ class RequireFeatures(_FeatureConstraint):
 
 
 @dataclass(frozen=True, repr=False)
-class MaxFeatures(Constraint):
+class MaxFeatures(FeatureSetConstraint):
     """The tree uses at most so many different features.
 
     Parameters
@@ -114,16 +127,16 @@ class MaxFeatures(Constraint):
         """The condition in words."""
         return f"at most {self.number} different features"
 
-    def is_met(self, tree: Tree, problem: Problem) -> bool:
-        """Say whether a tree uses so few features."""
-        return len(tree.features) <= self.number
+    def admits(self, problem: Problem) -> Callable[[Set[int]], bool]:
+        """Return a function that says whether a set of columns is so small."""
+        return lambda features: len(features) <= self.number
 
     def check(self, problem: Problem) -> None:
         """Accept every problem."""
 
 
 @dataclass(frozen=True, repr=False)
-class FeatureBudget(Constraint):
+class FeatureBudget(FeatureSetConstraint):
     """The features that a tree uses cost no more than a budget, each paid for once.
 
     Parameters
@@ -169,10 +182,10 @@ class FeatureBudget(Constraint):
             prices[index] = cost
         return prices
 
-    def is_met(self, tree: Tree, problem: Problem) -> bool:
-        """Say, exactly, whether the features of a tree fit the budget."""
+    def admits(self, problem: Problem) -> Callable[[Set[int]], bool]:
+        """Return a function that says, exactly, whether a set of columns fits the budget."""
         prices = self.prices(problem)
-        return bool(sum(prices.get(feature, 0) for feature in tree.features) <= self.budget)
+        return lambda features: sum(prices.get(f, 0) for f in features) <= self.budget
 
     def check(self, problem: Problem) -> None:
         """Raise a `ValueError` if a feature is unknown or named twice."""

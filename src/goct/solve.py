@@ -111,7 +111,7 @@ def solve(
     run = _engine(engine, binary)
     _check_options(options, run)
     start = binary.best_constant()
-    if _only_constants(binary):
+    if binary.has_only_constants:
         metric = binary.metric
         bound = metric.best_value(binary.problem) if start is None else binary.objective(start)
         stats = {"engine": "constant", "time": 0.0}
@@ -144,14 +144,6 @@ def _one_against_the_rest(task: Task) -> Task:
                 "the rest; use a constraint on a metric of two classes, such as recall"
             )
     return task.on(against_rest(problem))
-
-
-def _only_constants(task: Task) -> bool:
-    """Say whether no tree with a split can be better than a constant one, or is allowed."""
-    problem, size = task.problem, task.size
-    too_heavy = size.min_leaf_count(problem) > int(problem.counts.sum())
-    no_features = problem.X.shape[1] == 0
-    return too_heavy or no_features or size.most_splits == 0 or problem.n_classes == 1
 
 
 def _engine(name: str, task: Task) -> Callable[..., Solution]:

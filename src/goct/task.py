@@ -141,6 +141,14 @@ class Task:
         """Return the same question about other data."""
         return replace(self, problem=problem)
 
+    @property
+    def has_only_constants(self) -> bool:
+        """Whether no tree with a split can be better than a constant one, or is allowed."""
+        problem, size = self.problem, self.size
+        too_heavy = size.min_leaf_count(problem) > int(problem.counts.sum())
+        no_features = problem.X.shape[1] == 0
+        return too_heavy or no_features or size.most_splits == 0 or problem.n_classes == 1
+
     def best_constant(self) -> Tree | None:
         """Return the best feasible tree without a split, or None. The first class wins ties."""
         problem = self.problem

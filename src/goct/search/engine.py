@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
+from typing import Any
 
 from goct._validation import check_flag
-from goct.constraints import MetricConstraint, MinLeafWeight
+from goct.constraints import FeatureSetConstraint, MetricConstraint, MinLeafWeight
 from goct.metrics import LinearMetric, Metric
 from goct.plane.oracle import Incumbent, IncumbentSession, Session, StopError, TooFineError
 from goct.plane.points import Plane
 from goct.problem import Problem
+from goct.search.columns import ColumnSearch
 from goct.search.linear import LinearMaximiser
 from goct.search.maximiser import PlaneMaximiser
 from goct.search.oracle import LinearOracle
@@ -34,7 +37,8 @@ def can_maximise(metric: Metric) -> bool:
 def unsupported(task: Task) -> str | None:
     """Say why the search engine cannot answer a question; None if it can."""
     problem, metric = task.problem, task.metric
-    constraints = [c for c in task.constraints if not isinstance(c, MinLeafWeight)]
+    own = (MinLeafWeight, FeatureSetConstraint)
+    constraints = [c for c in task.constraints if not isinstance(c, own)]
     if not can_maximise(metric):
         return (
             f"the search engine cannot maximise {metric.name!r}: it is not known to be monotone, "
@@ -125,6 +129,32 @@ def _try_depth(depth: int, session: IncumbentSession, core: LinearOracle) -> Non
         session.phase_two += run.phase_two
 
 
+def _search(session: IncumbentSession, core: LinearOracle, *, fewest_splits: bool) -> bool:
+    """Find the best tree, and prove it; say whether no optimal tree has fewer splits for sure."""
+    incumbent = session.incumbent
+    for depth in _smaller_depths(incumbent.task):
+        _try_depth(depth, session, core)
+    maximiser = _maximiser(session, incumbent, core)
+    maximiser.maximise()
+    if not fewest_splits or incumbent.best is None:
+        return False
+    break_ties(incumbent, maximiser.find_tie, splits_are_fewest=maximiser.splits_are_fewest)
+    return True
+
+
+def _solve_relaxation(
+    task: Task, limits: Limits, callback: Callback | None, **options: Any
+) -> Solution:
+    """Solve a task over some of the columns."""
+    start = task.best_constant()
+    if task.has_only_constants:
+        bound = task.metric.best_value(task.problem) if start is None else task.objective(start)
+        return Solution.of_tree(task, start, bound, stats={"fewest_splits": True})
+    return solve_search(
+        task, limits=limits, start=start, random_state=None, callback=callback, **options
+    )
+
+
 def solve_search(
     task: Task,
     *,
@@ -171,22 +201,19 @@ def solve_search(
         incumbent.offer(constant)  # sweeps over split budgets begin with one split
     session = IncumbentSession(incumbent, limits, callback)
     smallest = False
+    options: dict[str, Any] = {
+        "n_jobs": n_jobs,
+        "memory_limit": memory_limit,
+        "techniques": techniques,
+    }
     try:
-        core = LinearOracle(
-            task.problem.X,
-            weights=task.problem.counts.sum(axis=1),
-            n_jobs=n_jobs,
-            memory_limit=memory_limit,
-            techniques=techniques,
-        )
-        for depth in _smaller_depths(task):
-            _try_depth(depth, session, core)
-        maximiser = _maximiser(session, incumbent, core)
-        maximiser.maximise()
-        if fewest_splits and incumbent.best is not None:
-            are_fewest = maximiser.splits_are_fewest
-            break_ties(incumbent, maximiser.find_tie, splits_are_fewest=are_fewest)
-            smallest = True
+        if any(isinstance(c, FeatureSetConstraint) for c in task.constraints):
+            solve = partial(_solve_relaxation, fewest_splits=fewest_splits, **options)
+            smallest = ColumnSearch(session, solve).run()
+        else:
+            weights = task.problem.counts.sum(axis=1)
+            core = LinearOracle(task.problem.X, weights=weights, **options)
+            smallest = _search(session, core, fewest_splits=fewest_splits)
     except StopError:
         pass  # what is known by now is the answer
     except KeyboardInterrupt:

@@ -1,0 +1,155 @@
+"""Constraints on the set of features that a tree uses: branch and bound over columns.
+
+The relaxation of a node, the task without these constraints over the columns
+that may still be used, is solved by the search engine. If its tree meets the
+constraints, the node is solved. If not, the tree uses a feature that is not
+committed to: one child forbids it, the other commits to it, which leaves only
+the columns that can be afforded beside what is committed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from heapq import heappop, heappush
+from itertools import count
+
+from goct.constraints import FeatureSetConstraint
+from goct.exact import Exact
+from goct.plane.oracle import IncumbentSession
+from goct.solution import Callback, Limit, Limits, Progress, Solution
+from goct.task import Task
+
+Solver = Callable[[Task, Limits, Callback | None], Solution]
+"""Solves a task without constraints on the set of features, within limits."""
+
+
+@dataclass(frozen=True)
+class _Node:
+    """Trees that use no feature outside `allowed`; those in `committed` are paid for.
+
+    Attributes
+    ----------
+    relaxation
+        The solution of a relaxation over the same columns, if it is known.
+    """
+
+    committed: frozenset[int]
+    allowed: frozenset[int]
+    relaxation: Solution | None = None
+
+
+class ColumnSearch:
+    """Finds the best tree whose set of features is admitted.
+
+    Parameters
+    ----------
+    session
+        Clock, callback and incumbent of the whole task.
+    solve
+        Solves relaxations.
+    """
+
+    def __init__(self, session: IncumbentSession, solve: Solver) -> None:
+        self.session = session
+        self.incumbent = session.incumbent
+        self.task = task = session.incumbent.task
+        self.solve = solve
+        self._tests = [
+            c.admits(task.problem) for c in task.constraints if isinstance(c, FeatureSetConstraint)
+        ]
+        rest = tuple(c for c in task.constraints if not isinstance(c, FeatureSetConstraint))
+        self._relaxed = replace(task, constraints=rest)
+        self._order = count()
+        self._open: list[tuple[float, int, Exact, _Node]] = []
+        self._relaxations = 0
+        self._is_smallest = False
+        self._push(
+            self.incumbent.bound,
+            _Node(frozenset(), self._affordable(frozenset(), range(task.problem.n_features))),
+        )
+
+    def run(self) -> bool:
+        """Find the best tree, and prove it.
+
+        Returns
+        -------
+        bool
+            Whether it is certain that no optimal tree has fewer splits.
+
+        Raises
+        ------
+        StopError
+            If a limit was reached; the incumbent has what is proven by then.
+        """
+        while self._open:
+            bound, node = self._pop()
+            best = self.incumbent.objective
+            if best is None or bound > best:
+                self._look_at(bound, node)
+        if self.incumbent.best is not None:
+            self.incumbent.tighten(self.incumbent.best.objective)
+        return self._is_smallest
+
+    def _look_at(self, bound: Exact, node: _Node) -> None:
+        """Solve the relaxation of a node, and branch if its tree is not admitted."""
+        found = node.relaxation or self._relax(bound, node)
+        tree = found.tree
+        if found.limit is not Limit.NONE:
+            if tree is not None and self._admits(frozenset(tree.features)):
+                self.incumbent.offer(tree)
+            self.incumbent.tighten(self._bound(min(bound, found.bound)))
+            self.session.stop(found.limit)
+        if tree is None:
+            return
+        if self._admits(used := frozenset(tree.features)):
+            self.incumbent.offer(tree)
+            self._is_smallest = self._relaxations == 1 and bool(found.stats["fewest_splits"])
+        else:
+            self._branch(node, found, used)
+        if self._open:
+            self.incumbent.tighten(self._bound(self._open[0][2]))
+
+    def _branch(self, node: _Node, found: Solution, used: frozenset[int]) -> None:
+        """Forbid a feature, or commit to it; that one which leaves the fewest columns then."""
+        children = []
+        for feature in sorted(used - node.committed):
+            committed = node.committed | {feature}
+            children.append((committed, self._affordable(committed, node.allowed), feature))
+        committed, allowed, feature = min(children, key=lambda child: len(child[1]))
+        self._push(found.bound, _Node(node.committed, node.allowed - {feature}))
+        known = found if allowed == node.allowed else None
+        self._push(found.bound, _Node(committed, allowed, known))
+
+    def _relax(self, bound: Exact, node: _Node) -> Solution:
+        self._relaxations += 1
+
+        def tell(progress: Progress) -> bool:
+            self.incumbent.tighten(self._bound(min(bound, progress.bound)))
+            return self.session.tell(progress.nodes)
+
+        problem = self.task.problem.restricted(node.allowed)
+        callback = None if self.session.callback is None else tell
+        found = self.solve(self._relaxed.on(problem), self.session.left, callback)
+        self.session.calls += found.stats.get("oracle_calls", 0)
+        self.session.nodes += found.stats.get("nodes", 0)
+        return found
+
+    def _bound(self, at_hand: Exact) -> Exact:
+        """Return the largest bound of the node at hand and the open ones."""
+        return max([at_hand, *(bound for _, _, bound, _ in self._open)])
+
+    def _affordable(self, committed: frozenset[int], among: Iterable[int]) -> frozenset[int]:
+        """Return the committed features and those that are admitted beside them."""
+        return committed | {f for f in among if self._admits(committed | {f})}
+
+    def _admits(self, features: frozenset[int]) -> bool:
+        return all(admits(features) for admits in self._tests)
+
+    def _push(self, bound: Exact, node: _Node) -> None:
+        if self._admits(node.committed):
+            heappush(self._open, (-float(bound), next(self._order), bound, node))
+
+    def _pop(self) -> tuple[Exact, _Node]:
+        _, _, bound, node = heappop(self._open)
+        return bound, node
