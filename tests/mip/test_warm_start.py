@@ -11,7 +11,13 @@ import numpy as np
 import pytest
 
 from goct import Limit, Problem, Status, Tree, solve
-from goct.constraints import FeatureBudget, ForbidFeatures, MaxFeatures, MinLeafWeight
+from goct.constraints import (
+    FeatureBudget,
+    ForbidFeatures,
+    MaxFeatures,
+    MinLeafWeight,
+    RequireFeatures,
+)
 from goct.metrics import (
     F1,
     MCC,
@@ -181,11 +187,12 @@ def test_constraints_that_only_models_can_express(kind) -> None:
         ForbidFeatures("x0"),
         MinLeafWeight(4),
         FeatureBudget({"x0": 2, "x1": 1, "x2": 1, "x3": 1}, 2),
+        RequireFeatures("x2"),
     ):
         expected = solve(problem, "accuracy", 2, constraints=condition, injection="none", **OWN)
         solution = solve(problem, "accuracy", 2, constraints=condition, injection=kind, **OWN)
         assert solution.objective == expected.objective
-        by = "search" if isinstance(condition, MinLeafWeight) else "cart"
+        by = "cart" if isinstance(condition, RequireFeatures) else "search"
         check_injected(solution, by if kind == "auto" else kind)
 
 

@@ -19,6 +19,7 @@ from goct.exact import Exact
 from goct.plane.oracle import IncumbentSession
 from goct.solution import Callback, Limit, Limits, Progress, Solution
 from goct.task import Task
+from goct.tree import Tree
 
 Solver = Callable[[Task, Limits, Callback | None], Solution]
 """Solves a task without constraints on the set of features, within limits."""
@@ -60,6 +61,7 @@ class ColumnSearch:
         ]
         rest = tuple(c for c in task.constraints if not isinstance(c, FeatureSetConstraint))
         self._relaxed = replace(task, constraints=rest)
+        self._repaired: set[frozenset[int]] = set()
         self._order = count()
         self._open: list[tuple[float, int, Exact, _Node]] = []
         self._relaxations = 0
@@ -106,9 +108,25 @@ class ColumnSearch:
             self.incumbent.offer(tree)
             self._is_smallest = self._relaxations == 1 and bool(found.stats["fewest_splits"])
         else:
+            self._repair(node, tree)
             self._branch(node, found, used)
         if self._open:
             self.incumbent.tighten(self._bound(self._open[0][2]))
+
+    def _repair(self, node: _Node, tree: Tree) -> None:
+        """Offer the best tree over some of the features of one that uses too many."""
+        chosen = node.committed
+        for feature in tree.features:
+            if self._admits(chosen | {feature}):
+                chosen |= {feature}
+        if chosen in self._repaired:
+            return
+        self._repaired.add(chosen)
+        found = self.solve(
+            self._relaxed.on(self.task.problem.restricted(chosen)), self.session.left, None
+        )
+        if found.tree is not None:
+            self.incumbent.offer(found.tree)
 
     def _branch(self, node: _Node, found: Solution, used: frozenset[int]) -> None:
         """Forbid a feature, or commit to it; that one which leaves the fewest columns then."""
