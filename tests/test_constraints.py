@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import product
 
 import pytest
 
 from goct import Problem, Status, solve
 from goct.constraints import MaxFeatures, MetricConstraint, check_constraints, get_constraint
-from goct.metrics import F1, FalsePositives, Precision, Recall
+from goct.metrics import F1, METRICS, Confusion, FalsePositives, Precision, Recall
 from goct.tree import Leaf, Split, Tree
 
 PROBLEM = Problem.from_arrays([[0], [0], [1], [1]], [0, 0, 0, 1])
@@ -65,14 +66,13 @@ def test_the_engine_follows_from_them() -> None:
     for constraints, engine in [
         (["recall >= 0.5"], "search"),
         (["predicted_positives <= 2"], "mip"),
-        ([MaxFeatures(1)], "mip"),
+        ([MaxFeatures(1)], "search"),
     ]:
         solution = solve(PROBLEM, "recall", 1, constraints=constraints)
         assert solution.stats["engine"] == engine
         assert solution.value == 1
-    assert solve(PROBLEM, "f1", 1, constraints=[MaxFeatures(1)]).stats["engine"] == "mip"
-    with pytest.raises(ValueError, match="not 'at most 1 different features'"):
-        solve(PROBLEM, "f1", 1, constraints=[MaxFeatures(1)], engine="search")
+    with pytest.raises(ValueError, match="cannot handle the constraint 'predicted_positives <= 2'"):
+        solve(PROBLEM, "f1", 1, constraints=["predicted_positives <= 2"], engine="search")
 
 
 def test_python_cannot_chain_them() -> None:
@@ -102,3 +102,30 @@ def test_the_summary_shows_them() -> None:
     solution = solve(PROBLEM, "accuracy", 1, constraints=["recall >= 0.9", "fp <= 1"])
     assert "constraint    recall >= 0.9  (it is 1)\n" in solution.summary()
     assert "constraint    false_positives <= 1  (it is 1)\n" in solution.summary()
+
+
+@pytest.mark.parametrize(
+    ("condition", "message"),
+    [
+        ("recall >= 99", "recall is at most 1; if 99 % is meant, write 0.99"),
+        ("mcc >= 1.5", "mcc is at most 1"),
+        ("precision <= -0.1", "precision is at least 0$"),
+        ("false_positives <= -1", "false_positives is at least 0$"),
+    ],
+)
+def test_bounds_out_of_range_are_refused(condition: str, message: str) -> None:
+    problem = Problem.from_arrays([[0], [1], [1]], [0, 1, 0])
+    with pytest.raises(ValueError, match=message):
+        solve(problem, "f1", 1, constraints=[condition])
+
+
+def test_ranges_hold() -> None:
+    for make in METRICS.values():
+        metric = make()
+        low, high = metric.value_range
+        if (low, high) == (None, None):
+            continue
+        for counts in product(range(4), repeat=4):
+            value = metric.value(Confusion(*counts))
+            assert low is None or value >= low
+            assert high is None or value <= high

@@ -501,6 +501,21 @@ def test_columns_without_information() -> None:
     assert classifier.predict([[5, 5]]).tolist() == [1]
     assert classifier.predict_proba([[5, 5]])[0] == pytest.approx([0.4, 0.6])
     assert classifier.feature_importances_.tolist() == [0, 0]
+    names = pd.DataFrame({"name": [f"n{i}" for i in range(200)]})
+    with pytest.warns(BinarizationWarning, match="each category of 'name' is too rare"):
+        OptimalTreeClassifier("accuracy").fit(names, y * 40)
     void = pd.DataFrame({"a": [1, 2, 1, 2, 2], "void": [np.nan] * 5})
     with pytest.warns(BinarizationWarning, match="'void' has no value"):
         assert OptimalTreeClassifier("accuracy").fit(void, y).score(void, y) == 1
+
+
+def test_masked_values_are_missing_values() -> None:
+    X = np.ma.array(
+        [[0.0], [1.0], [2.0], [3.0]] * 10, mask=[[False], [True], [False], [False]] * 10
+    )
+    with_nan = OptimalTreeClassifier("accuracy", 2).fit(X.filled(np.nan), [0, 1, 0, 0] * 10)
+    masked = OptimalTreeClassifier("accuracy", 2).fit(X, [0, 1, 0, 0] * 10)
+    assert str(masked.tree_) == str(with_nan.tree_)
+    assert "missing" in str(masked.tree_)
+    with pytest.raises(ValueError, match="y has a missing label at row 1"):
+        OptimalTreeClassifier().fit(X, np.ma.array([0, 1, 0, 0] * 10, mask=[0, 1, 0, 0] * 10))

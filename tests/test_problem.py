@@ -328,3 +328,29 @@ def test_classes_that_are_known_beforehand() -> None:
 def test_classes_that_do_not_fit(classes: object, message: str) -> None:
     with pytest.raises(ValueError, match=re.escape(message)):
         Problem.from_arrays([[0], [1]], [0, 2], classes=classes)
+
+
+def test_masked_values_are_missing_values() -> None:
+    mask = [[False, True], [False, False]]
+    with pytest.raises(ValueError, match="X has a missing value at row 0, column 1"):
+        Problem.from_arrays(np.ma.array([[0, 1], [1, 0]], mask=mask), [0, 1])
+    with pytest.raises(ValueError, match="y has a missing label at row 1"):
+        Problem.from_arrays([[0], [1]], np.ma.array([0, 1], mask=[False, True]))
+    weights = np.ma.array([1, 2], mask=[False, True])
+    with pytest.raises(ValueError, match=r"sample_weight has a missing \(masked\) value at row 1"):
+        Problem.from_arrays([[0], [1]], [0, 1], sample_weight=weights)
+    unmasked = np.ma.array([[0, 1], [1, 0]])
+    assert Problem.from_arrays(unmasked, np.ma.array([0, 1])).n_rows == 2
+
+
+def test_large_integers_stay_apart_as_labels() -> None:
+    labels = [2**63, 2**63 + 1, -1]
+    assert Problem.from_arrays([[0], [1], [1]], labels).classes == (-1, 2**63, 2**63 + 1)
+
+
+def test_whole_multiples_of_a_large_number_are_exact_weights() -> None:
+    weights = [3e9, 6e9, 1.5e9]
+    problem = Problem.from_arrays([[0], [1], [1]], [0, 1, 0], sample_weight=weights)
+    assert problem.is_exact
+    assert problem.weight_unit == 1_500_000_000
+    assert problem.counts.tolist() == [[2, 0], [1, 4]]

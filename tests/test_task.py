@@ -94,3 +94,9 @@ def test_leaf_weights_in_counts_are_rounded_up() -> None:
 def test_errors_name_the_argument(arguments: dict, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         Task.read(PROBLEM, "f1", **arguments)
+
+
+@pytest.mark.parametrize("penalty", [Fraction(10) ** 400, Fraction(1, 10**400)])
+def test_penalties_beyond_floats_are_refused(penalty: Fraction) -> None:
+    with pytest.raises(ValueError, match=r"split_penalty is too .* to make sense"):
+        Task.read(PROBLEM, "f1", 2, split_penalty=penalty)

@@ -86,6 +86,9 @@ def check_binary_matrix(X: Any, names: Sequence[str] | None = None) -> NDArray[n
     array = np.asarray(X)
     if array.ndim != 2:
         raise ValueError(f"X must be two-dimensional (rows, features), got shape {array.shape}")
+    if (masked := np.ma.getmask(X)).any():
+        row, column = (int(i) for i in np.argwhere(masked)[0])
+        raise ValueError(_not_binary(None, row, column, names))
     if array.dtype.kind == "b":
         return np.ascontiguousarray(array).view(np.uint8)
     if array.dtype == np.uint8 and array.max(initial=0) <= 1:
@@ -120,9 +123,7 @@ def _not_binary(value: Any, row: int, column: int, names: Sequence[str] | None) 
 
 def check_labels(y: Any, n_rows: int) -> tuple[tuple[Any, ...], NDArray[np.intp]]:
     """Return the sorted distinct labels and, for each row, the index of its label."""
-    labels = np.asarray(y)
-    if labels.dtype.kind == "U" and isinstance(y, list | tuple) and not isinstance(y[0], list):
-        labels = np.asarray(y, dtype=object)  # numpy would turn numbers among them into strings
+    labels = label_array(y)
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels[:, 0]
     if labels.ndim != 1:
@@ -154,6 +155,20 @@ def check_labels(y: Any, n_rows: int) -> tuple[tuple[Any, ...], NDArray[np.intp]
     return tuple(classes.tolist()), codes
 
 
+def label_array(y: Any) -> NDArray[Any]:
+    """Return labels as an array in which those that differ still do; masked ones are None."""
+    labels = np.asarray(y)
+    if (masked := np.ma.getmask(y)).any():
+        labels = labels.astype(object)
+        labels[masked] = None
+    if isinstance(y, list | tuple) and labels.ndim == 1 and labels.size:
+        # numpy would turn numbers among texts into texts, and round large integers.
+        is_rounded = labels.dtype.kind == "f" and all(isinstance(label, int) for label in y)
+        if labels.dtype.kind == "U" or is_rounded:
+            return np.asarray(y, dtype=object)
+    return labels
+
+
 def is_missing(labels: NDArray[Any]) -> NDArray[np.bool_]:
     """Say of each label whether it is None, NaN or another placeholder."""
     try:
@@ -166,6 +181,9 @@ def is_missing(labels: NDArray[Any]) -> NDArray[np.bool_]:
 def check_numbers(values: Any, name: str, n_rows: int, *, negative: bool) -> NDArray[Any]:
     """Return a numeric array with one entry (or one row) per row of X, all of them finite."""
     array = np.asarray(values)
+    if (masked := np.ma.getmask(values)).any():
+        row = int(np.argwhere(masked)[0][0])
+        raise ValueError(f"{name} has a missing (masked) value at row {row}")
     if array.dtype.kind == "O":
         try:
             array = array.astype(np.float64)

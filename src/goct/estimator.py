@@ -15,7 +15,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from goct._validation import check_choice, check_labels, is_missing, plain
+from goct._validation import check_choice, check_labels, is_missing, label_array, plain
 from goct.binarize import Binarizer
 from goct.data.frame import read_table
 from goct.exceptions import InfeasibleError, NotProvenWarning, NoTreeError
@@ -417,7 +417,7 @@ class _Printer:
 
 def _check_target(y: Any) -> NDArray[Any]:
     """Return the labels, if they are some; the errors are those that scikit-learn demands."""
-    labels: NDArray[Any] = column_or_1d(np.asarray(y), warn=True)
+    labels: NDArray[Any] = column_or_1d(label_array(y), warn=True)
     if labels.dtype.kind in "Of" and (missing := is_missing(labels)).any():
         row = int(np.argmax(missing))
         raise ValueError(f"y has a missing label at row {row}; leave out rows without a label")

@@ -11,7 +11,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from math import isfinite, isqrt, lcm
+from math import gcd, isfinite, isqrt, lcm
 from numbers import Rational, Real
 from typing import Any, TypeAlias
 
@@ -66,6 +66,16 @@ def as_fraction(value: Any, name: str = "value") -> Fraction:
         if abs(float(simple) - number) <= 4 * precision * abs(number)
         else Fraction(str(value))
     )
+
+
+def check_magnitude(number: Fraction, name: str, digits: int = 100) -> Fraction:
+    """Return a number if floats can compute with it; beyond 10^±`digits` it is a mistake."""
+    if number and not 1 <= abs(number) * 10**digits <= 10 ** (2 * digits):
+        what = "large" if abs(number) > 1 else "close to 0"
+        raise ValueError(
+            f"{name} is too {what} to make sense; it must be 0, or 1e-{digits} to 1e{digits}"
+        )
+    return number
 
 
 class Exact:
@@ -296,7 +306,8 @@ def scale_to_integers(values: NDArray[Any], name: str) -> tuple[NDArray[np.int64
     integers, unit, exact
         ``values == integers * unit``, exactly where that is possible: integers
         whose absolute values sum up to less than 2**62, or other numbers that
-        are multiples of a unit with a sum below 2**29. Otherwise `exact` is
+        are multiples of a unit (whole ones of their greatest common divisor) with
+        a sum below 2**29. Otherwise `exact` is
         False and the values are rounded to multiples of about
         2**-28 of the sum of their absolute values, which leaves room for exact
         products of two such sums.
@@ -319,9 +330,11 @@ def scale_to_integers(values: NDArray[Any], name: str) -> tuple[NDArray[np.int64
     else:
         scaled = [int(fraction * denominator) for fraction in fractions]
         multiplicity = np.bincount(inverse.ravel(), minlength=len(scaled)).tolist()
-        if sum(abs(s) * m for s, m in zip(scaled, multiplicity, strict=True)) < _FRACTION_LIMIT:
-            integers = np.array(scaled, dtype=np.int64)[inverse].reshape(values.shape)
-            return integers, Fraction(1, denominator), True
+        total = sum(abs(s) * m for s, m in zip(scaled, multiplicity, strict=True))
+        common = 1 if total < _FRACTION_LIMIT else gcd(*scaled)
+        if total < _FRACTION_LIMIT * common:
+            multiples = np.array([s // common for s in scaled], dtype=np.int64)
+            return multiples[inverse].reshape(values.shape), Fraction(common, denominator), True
 
     # Relative to a power of two near the largest value first: nothing over- or underflows.
     _, magnitude = np.frexp(np.abs(values).max())

@@ -11,7 +11,7 @@ import numpy as np
 
 from goct._validation import check_count
 from goct.constraints import Constraint, MetricConstraint, MinLeafWeight, check_constraints
-from goct.exact import Exact, as_fraction
+from goct.exact import Exact, as_fraction, check_magnitude
 from goct.metrics import Metric, get_metric
 from goct.metrics.declaration import check_declaration
 from goct.problem import Problem
@@ -177,6 +177,7 @@ def _read_penalty(value: Any) -> Fraction:
     penalty = as_fraction(value, "split_penalty")
     if penalty < 0:
         raise ValueError(f"split_penalty must not be negative, got {value}")
+    check_magnitude(penalty, "split_penalty", 305)
     if isinstance(value, float | np.floating) and penalty.denominator > 10**12:
         return penalty.limit_denominator(10**6 * ceil(1 / min(penalty, Fraction(1))))
     return penalty

@@ -363,6 +363,8 @@ def test_unknown_names_are_answered_with_the_nearest() -> None:
         get_metric("balanced_acuracy")
     with pytest.raises(ValueError, match="known are: accuracy"):
         get_metric("zzz")
+    with pytest.raises(ValueError, match=r"'auc': it judges probabilities.*'balanced_accuracy'"):
+        get_metric("auc")
     with pytest.raises(TypeError, match=r"F1\(\)"):
         get_metric(F1)
     with pytest.raises(TypeError, match="name or a Metric"):
@@ -381,6 +383,9 @@ def test_unknown_names_are_answered_with_the_nearest() -> None:
         lambda: Confusion(1, -1, 0, 0),
         lambda: get_metric("f0"),
         lambda: get_metric("f-1"),
+        lambda: FBeta(Fraction(10) ** 400),
+        lambda: FBeta(Fraction(1, 10**400)),
+        lambda: Recall() >= Fraction(10) ** 400,
     ],
 )
 def test_parameters_out_of_range(make) -> None:

@@ -130,6 +130,8 @@ def test_random_changes_never_do_harm(saved: Path) -> None:
         (lambda d: d.update(classes=["a", "a"]), "classes must differ"),
         (lambda d: d.update(classes=[["a"], "b"]), r"classes\[0\] must be a text"),
         (lambda d: d.update(version="x" * 70_000), "version must be a text of at most"),
+        (lambda d: d.update(classes=["a\ud800", "b"]), r"half a character, \\ud800, after .*\"a'"),
+        (lambda d: d["conditions"][0].update(column="\udfff"), r"half a character, \\udfff"),
     ],
 )
 def test_what_is_wrong_is_named(change, message: str) -> None:

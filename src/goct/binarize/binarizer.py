@@ -185,7 +185,11 @@ class Binarizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             if conditions:
                 _warn("MDLP finds no column worth cutting; the thresholds are at quantiles instead")
         if not conditions:
-            _warn("X gives no condition: no column has two different values")
+            rare = [name for name, texts in levels.items() if len(texts) > 1]
+            why = "no column has two different values"
+            if rare:
+                why = f"each category of {', '.join(map(repr, rare[:5]))} is too rare for one"
+            _warn(f"X gives no condition: {why}")
         names = list(table.column_names)
         self._set_fitted(conditions, names, kinds, has_names=table.names is not None)
         self.levels_ = levels

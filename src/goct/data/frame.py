@@ -74,6 +74,9 @@ def _read_mapping(X: Mapping[Any, Any]) -> Table:
 
 def _as_array(values: Any) -> NDArray[Any]:
     array = np.asarray(values)
+    if (masked := np.ma.getmask(values)).any():
+        array = array.astype(np.float64 if array.dtype.kind in "uif" else object)
+        array[masked] = np.nan if array.dtype.kind == "f" else None
     if array.dtype.kind in "US" and not isinstance(values, np.ndarray):
         array = np.asarray(values, dtype=object)  # numpy would turn numbers into text
     return array

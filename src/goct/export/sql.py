@@ -17,7 +17,10 @@ def export_sql(model: Any) -> str:
     that the tree was learned on; dates that are kept as text must be written
     like ``2024-03-01`` or ``2024-03-01 12:30:00``. If the tree was learned from
     a CSV file, spaces around text do not count, and words such as NA are missing
-    values, see :attr:`goct.Model.missing_words`.
+    values, see :attr:`goct.Model.missing_words`. Two things a database has to do
+    itself, as standard SQL has no word for them: remove other blanks around text,
+    such as tabs, line ends and no-break spaces, which the model also ignores; and
+    make NULL of infinite numbers, which the model refuses.
 
     Parameters
     ----------

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from goct.exact import Exact, as_fraction
+from goct.exact import Exact, as_fraction, check_magnitude
 from goct.metrics.arrays import Counts, Floats, as_float, divide, floats
 from goct.metrics.confusion import Confusion
 from goct.metrics.fractional import Affine, FractionalMetric
@@ -45,7 +45,7 @@ def _positive(value: Any, name: str) -> Fraction:
     number = as_fraction(value, name)
     if number <= 0:
         raise ValueError(f"{name} must be positive, got {value!r}")
-    return number
+    return check_magnitude(number, name)
 
 
 # ---------------------------------------------------------------- linear
@@ -55,6 +55,7 @@ def _positive(value: Any, name: str) -> Fraction:
 class Accuracy(ClassRewardMetric):
     """The share of samples whose class is predicted, for any number of classes."""
 
+    value_range = 0, 1
     name = "accuracy"
 
     is_binary = False
@@ -78,6 +79,7 @@ class BalancedAccuracy(ClassRewardMetric):
     left out of the mean.
     """
 
+    value_range = 0, 1
     name = "balanced_accuracy"
 
     is_binary = False
@@ -114,6 +116,7 @@ class _RecallSum(ClassRewardMetric):
 class Recall(_RecallSum):
     """TP / n+, also called sensitivity or true positive rate; 0 without positives."""
 
+    value_range = 0, 1
     name = "recall"
     _sides = (False, True)
 
@@ -122,6 +125,7 @@ class Recall(_RecallSum):
 class Specificity(_RecallSum):
     """TN / n-, also called true negative rate; 0 without negatives."""
 
+    value_range = 0, 1
     name = "specificity"
     _sides = (True, False)
 
@@ -130,6 +134,7 @@ class Specificity(_RecallSum):
 class YoudenJ(_RecallSum):
     """Recall + specificity - 1, also called informedness."""
 
+    value_range = -1, 1
     name = "youden"
     _offset = -1
 
@@ -254,6 +259,7 @@ class InstanceCost(LinearMetric):
 class _Count(ClassRewardMetric):
     """The weight of some cells of the confusion matrix of two classes."""
 
+    value_range = 0, None
     _cells: tuple[tuple[int, int], ...]
     """What counts: pairs of true and predicted class, 1 being the positive one."""
 
@@ -335,6 +341,8 @@ class FBeta(FractionalMetric):
         How many times as important recall is as precision; positive.
     """
 
+    value_range = 0, 1
+
     beta: Any = 1
 
     def __post_init__(self) -> None:
@@ -360,6 +368,7 @@ def F1() -> FBeta:  # noqa: N802
 class Jaccard(FractionalMetric):
     """TP / (TP + FP + FN), also called intersection over union; 0 where that is 0 / 0."""
 
+    value_range = 0, 1
     name = "jaccard"
 
     def fraction(self, n_pos: Rational, n_neg: Rational) -> tuple[Affine, Affine]:
@@ -371,6 +380,7 @@ class Jaccard(FractionalMetric):
 class Precision(FractionalMetric):
     """TP / (TP + FP), also called positive predictive value; 0 without predicted positives."""
 
+    value_range = 0, 1
     name = "precision"
 
     def fraction(self, n_pos: Rational, n_neg: Rational) -> tuple[Affine, Affine]:
@@ -382,6 +392,7 @@ class Precision(FractionalMetric):
 class NegativePredictiveValue(FractionalMetric):
     """TN / (TN + FN); 0 without predicted negatives."""
 
+    value_range = 0, 1
     name = "npv"
 
     def fraction(self, n_pos: Rational, n_neg: Rational) -> tuple[Affine, Affine]:
@@ -399,6 +410,7 @@ class CohenKappa(FractionalMetric):
     class occurs, in labels and predictions alike.
     """
 
+    value_range = -1, 1
     name = "kappa"
 
     def fraction(self, n_pos: Rational, n_neg: Rational) -> tuple[Affine, Affine]:
@@ -421,6 +433,7 @@ class MCC(QuotientMetric):
     the four factors is 0.
     """
 
+    value_range = -1, 1
     name = "mcc"
     shape = Shape.QUASICONVEX
 
@@ -454,6 +467,7 @@ class FowlkesMallows(QuotientMetric):
     It is 0 without positives or without predicted positives.
     """
 
+    value_range = 0, 1
     name = "fowlkes_mallows"
     shape = Shape.QUASICONVEX
 
@@ -478,6 +492,7 @@ class FowlkesMallows(QuotientMetric):
 class GMean(QuotientMetric):
     """The geometric mean of recall and specificity; 0 where a class has no samples."""
 
+    value_range = 0, 1
     name = "gmean"
     shape = Shape.MONOTONE
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from goct.exact import check_magnitude
+
 if TYPE_CHECKING:
     from goct.metrics.metric import Metric
     from goct.problem import Problem
@@ -58,8 +60,7 @@ class MetricConstraint(Constraint):
     def __post_init__(self) -> None:
         if self.sense not in (">=", "<="):
             raise ValueError(f"sense must be '>=' or '<=', got {self.sense!r}")
-        if abs(self.threshold) > 10**100:
-            raise ValueError(f"the bound on {self.metric.name!r} is too large to make sense")
+        check_magnitude(self.threshold, f"the bound on {self.metric.name!r}")
 
     @property
     def name(self) -> str:
@@ -84,8 +85,20 @@ class MetricConstraint(Constraint):
         return f"{self.name}  (it is {float(self.metric.evaluate(tree, problem)):.6g})"
 
     def check(self, problem: Problem) -> None:
-        """Raise a `ValueError` if the metric is not defined for the problem."""
+        """Raise a `ValueError` if the metric is not defined for the problem, or never so good."""
         self.metric.check(problem)
+        least, most = self.metric.value_range
+        extreme, words = (most, "most") if self.sense == ">=" else (least, "least")
+        if extreme is None or self.is_met_by(extreme):
+            return
+        hint = ""
+        if extreme == 1 and self.threshold <= 100:
+            percent = float(self.threshold)
+            hint = f"; if {percent:g} % is meant, write {percent / 100:g}"
+        raise ValueError(
+            f"no classifier meets {self.name!r} on any data: {self.metric.name} is at {words} "
+            f"{extreme}{hint}"
+        )
 
     def __bool__(self) -> bool:
         # Python reads 0.2 <= metric <= 0.5 as two comparisons and asks for the truth of the first.

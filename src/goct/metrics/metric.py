@@ -9,7 +9,7 @@ from enum import Enum
 from fractions import Fraction
 from functools import cached_property
 from math import lcm
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -93,6 +93,9 @@ class Metric(ABC):
     @abstractmethod
     def name(self) -> str:
         """The name, as :func:`goct.metrics.get_metric` knows it."""
+
+    value_range: ClassVar[tuple[int | None, int | None]] = None, None
+    """Numbers between which all values lie, whatever the data; None if that depends on them."""
 
     @property
     @abstractmethod

@@ -98,6 +98,12 @@ def get_metric(metric: Any) -> Metric:
             f"unknown metric {metric!r}: averages over classes, such as macro-F1, are not "
             "supported; name one class with pos_label, or use 'balanced_accuracy'"
         )
+    if re.search(r"auc|average_precision|log_?loss|brier", name):
+        raise ValueError(
+            f"unknown metric {metric!r}: it judges probabilities, and a tree is chosen by the "
+            "classes that it predicts; 'balanced_accuracy' is the area under the ROC curve of "
+            "these, and goct.frontier finds the best trees for all trades"
+        )
     near = get_close_matches(name, [*METRICS, *ALIASES], n=3)
     hint = f"did you mean {' or '.join(map(repr, near))}?" if near else "known are:"
     names = "" if near else " " + ", ".join(METRICS)

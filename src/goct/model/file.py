@@ -50,7 +50,7 @@ def write_file(path: str | os.PathLike[str], data: dict[str, Any]) -> None:
     """Write the entries of a model to a JSON file with a checksum, whole or not at all."""
     content = {key: value for key, value in data.items() if key != "schema"}
     text = _layout({"schema": SCHEMA, "checksum": _checksum(content), **content})
-    if len(text.encode()) > MAX_BYTES:
+    if len(_encode(text)) > MAX_BYTES:
         raise ValueError(f"the model is larger than {MAX_BYTES >> 20} MB and could not be loaded")
     with atomic_write(path) as file:
         file.write(text)
@@ -107,6 +107,7 @@ def read_fields(data: Any) -> dict[str, Any]:
         raise ModelFileError(
             f"schema is {data.get('schema')!r}, and this version of goct reads {SCHEMA!r}"
         )
+    _encode(json.dumps(data, ensure_ascii=False, default=str))
     entries = _Entries(data, "")
     entries.take("schema", str)
     if "checksum" in data:
@@ -164,6 +165,16 @@ def _parse(raw: bytes) -> Any:
         raise ModelFileError(f"line {error.lineno}, column {error.colno}: {what}") from None
     except RecursionError:
         raise ModelFileError("the entries are nested too deeply") from None
+
+
+def _encode(text: str) -> bytes:
+    """Return text as bytes, or raise an error: half a character fits no file and no terminal."""
+    try:
+        return text.encode()
+    except UnicodeEncodeError as error:
+        before = text[max(error.start - 30, 0) : error.start]
+        half = f"\\u{ord(text[error.start]):x}"
+        raise ModelFileError(f"a text holds half a character, {half}, after {before!r}") from None
 
 
 def _checksum(content: Mapping[str, Any]) -> str:
