@@ -8,6 +8,7 @@ import shlex
 import signal
 import sys
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Annotated, Any
@@ -17,8 +18,13 @@ import typer
 from goct.cli.guard import Code, UsageError, guarded, note
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from goct.bench.campaign import Tally
+    from goct.bench.data import Folder
     from goct.bench.executors import Executor
     from goct.bench.experiments import Plan
+    from goct.bench.spec import Spec
 
 app = typer.Typer(
     help="Run the experiments of the paper and more, here or on a cluster, and report on them.",
@@ -110,28 +116,16 @@ def run(
     """Run experiments, each run in a process of its own; what is done already is not done again."""
     if os.name != "posix":
         raise UsageError("runs need the process limits of Linux or macOS")
-    from goct.bench.campaign import forget_failures, run_campaign
-    from goct.bench.data import Folder, default_folder
-    from goct.bench.experiments import EXPERIMENTS, Plan, Profile
-    from goct.bench.progress import Display, format_duration
-    from goct.bench.results import Results
-    from goct.bench.spec import Status
-    from goct.bench.version import commit, machine
+    from goct.bench.data import Folder
+    from goct.bench.experiments import Plan, Profile
 
     if quick and tiny:
         raise UsageError("choose one of --quick and --tiny")
-    if sum((dask is not None, scheduler is not None)) > 1:
+    if dask is not None and scheduler is not None:
         raise UsageError("choose one of --dask and --scheduler")
-    names = list(EXPERIMENTS) if "all" in experiments else list(dict.fromkeys(experiments))
-    for name in names:
-        if name not in EXPERIMENTS:
-            known = ", ".join(EXPERIMENTS)
-            raise UsageError(f"unknown experiment {name!r}; there are {known}, and all")
-    place = data or default_folder()
-    if place is None:
-        raise UsageError("name the folder of datasets with --data, or set GOCT_DATASETS")
+    names = _experiments(experiments)
     plan = Plan(
-        Folder(place),
+        Folder(_folder(data)),
         profile=Profile.QUICK if quick else Profile.TINY if tiny else Profile.FULL,
         datasets=_words(datasets),
         depths=_depths(depths),
@@ -145,6 +139,42 @@ def run(
         memory=_bytes(memory),
         seed=seed,
     )
+    specs = _specs(plan, names)
+    if dry_run:
+        _show_limits(specs)
+        return
+    start = partial(_executor, jobs, dask, scheduler)
+    tally = _run(specs, plan.folder, results, start, retry=retry, quiet=quiet)
+    if not quiet:
+        _show_tally(tally, results)
+    if not tally.is_complete:
+        note(f"{tally.lost} runs were lost with their workers; the same command does them again")
+        raise typer.Exit(Code.STOPPED)
+
+
+def _experiments(asked: list[str]) -> list[str]:
+    from goct.bench.experiments import EXPERIMENTS
+
+    for name in asked:
+        if name not in EXPERIMENTS and name != "all":
+            known = ", ".join(EXPERIMENTS)
+            raise UsageError(f"unknown experiment {name!r}; there are {known}, and all")
+    return list(EXPERIMENTS) if "all" in asked else list(dict.fromkeys(asked))
+
+
+def _folder(data: Path | None) -> Path:
+    from goct.bench.data import default_folder
+
+    place = data or default_folder()
+    if place is None:
+        raise UsageError("name the folder of datasets with --data, or set GOCT_DATASETS")
+    return place
+
+
+def _specs(plan: Plan, names: list[str]) -> dict[str, list[Spec]]:
+    """Return the runs of each experiment that has any; say what is missing."""
+    from goct.bench.experiments import EXPERIMENTS
+
     _check(plan)
     specs, used = {}, {}
     for name in names:
@@ -153,17 +183,37 @@ def run(
         used[name] = set(plan.used)
     _check_use(plan, used)
     if plan.missing:
-        note(f"not in {place}: {', '.join(sorted(plan.missing, key=str.lower))}")
+        note(f"not in {plan.folder.path}: {', '.join(sorted(plan.missing, key=str.lower))}")
     for name in [name for name, asked in specs.items() if not asked]:
         note(f"nothing to do for {name}")
         del specs[name]
     if not specs:
-        raise UsageError(f"none of the datasets is in {place}")
-    if dry_run:
-        for name, asked in specs.items():
-            longest = format_duration(sum(spec.limit for spec in asked))
-            typer.echo(f"{name:<15}{len(asked)} runs, limits of {longest} in all")
-        return
+        raise UsageError(f"none of the datasets is in {plan.folder.path}")
+    return specs
+
+
+def _show_limits(specs: dict[str, list[Spec]]) -> None:
+    from goct.bench.progress import format_duration
+
+    for name, asked in specs.items():
+        longest = format_duration(sum(spec.limit for spec in asked))
+        typer.echo(f"{name:<15}{len(asked)} runs, limits of {longest} in all")
+
+
+def _run(
+    specs: dict[str, list[Spec]],
+    folder: Folder,
+    results: Path,
+    start: Callable[[], Executor],
+    *,
+    retry: bool,
+    quiet: bool,
+) -> Tally:
+    from goct.bench.campaign import forget_failures, run_campaign
+    from goct.bench.progress import Display
+    from goct.bench.results import Results
+    from goct.bench.version import commit, machine
+
     about: dict[str, Any] = {"commands": [_command()], "commit": commit(), **machine()}
     about["load"] = f"{os.getloadavg()[0]:.1f} when the command was given"
     previous = signal.signal(signal.SIGTERM, _interrupt)
@@ -171,27 +221,21 @@ def run(
         try:
             if retry:
                 forget_failures(specs, file)
-            tally = run_campaign(
-                specs,
-                plan.folder,
-                file,
-                _executor(jobs, dask, scheduler),
-                about=about,
-                display=Display(quiet),
-            )
+            return run_campaign(specs, folder, file, start(), about=about, display=Display(quiet))
         except KeyboardInterrupt:
             note(f"interrupted; the same command goes on where it was ({results})")
             raise typer.Exit(Code.STOPPED) from None
         finally:
             signal.signal(signal.SIGTERM, previous)
-    if not quiet:
-        note(f"{tally.asked} runs: {tally.before} done before, {tally.now} done now; {results}")
-        others = {end.value: n for end, n in tally.ends.items() if end is not Status.OK}
-        if others:
-            note("not as they should be: " + ", ".join(f"{n} {end}" for end, n in others.items()))
-    if not tally.is_complete:
-        note(f"{tally.lost} runs were lost with their workers; the same command does them again")
-        raise typer.Exit(Code.STOPPED)
+
+
+def _show_tally(tally: Tally, results: Path) -> None:
+    from goct.bench.spec import Status
+
+    note(f"{tally.asked} runs: {tally.before} done before, {tally.now} done now; {results}")
+    others = {end.value: n for end, n in tally.ends.items() if end is not Status.OK}
+    if others:
+        note("not as they should be: " + ", ".join(f"{n} {end}" for end, n in others.items()))
 
 
 @app.command()
