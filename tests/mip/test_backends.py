@@ -109,6 +109,12 @@ def test_node_limit_and_gap(backend) -> None:
     assert 0 < solution.gap <= Fraction(9, 10)
 
 
+def test_the_number_of_threads_may_change(backend) -> None:
+    for threads in (1, 2, 1, 3):
+        result = backend.run(knapsack(), Settings(threads=threads))
+        assert result.x is not None
+
+
 def test_threads() -> None:
     skip_if_missing("gurobi")
     solution = solve(SMALL, "accuracy", 1, engine="mip", backend="gurobi", threads=2)

@@ -212,7 +212,7 @@ def test_weights_and_feature_rules() -> None:
         )
         assert solution.objective == expected == solution.bound
     rules = [ForbidFeatures(0), MinLeafWeight(1)]
-    solution = solve(problem, "mcc", 2, constraints=rules)  # only the MIP engine knows these
+    solution = solve(problem, "mcc", 2, constraints=rules, engine="mip")
     assert solution.stats["engine"] == "mip"
     assert 0 not in solution.tree.features
     fewer = Problem.from_arrays(X[:, 1:], y)

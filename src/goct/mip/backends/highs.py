@@ -46,6 +46,7 @@ class Highs(Backend):
         if model.separators:
             raise BackendError("HiGHS cannot find rows on demand")
         started = time.perf_counter()
+        highspy.Highs.resetGlobalScheduler(True)  # else the first number of threads is for ever
         highs = highspy.Highs()
         _check(highs.setOptionValue("output_flag", settings.log), "an option")
         lp = _lp(model, highspy)
