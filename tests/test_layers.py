@@ -33,6 +33,7 @@ MAY_IMPORT = {
     "search": f"{CORE} one_vs_rest plane",
     "mip": f"{CORE} cart plane search",
     "solve": f"{CORE} one_vs_rest plane search mip",
+    "path": f"{CORE} one_vs_rest plane search solve",
     # From columns to conditions, and from a solution to what people keep: no engine.
     "data": "_validation files",
     "binarize": f"{TOOLS} data",

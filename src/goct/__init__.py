@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from goct import constraints, exceptions, metrics
 from goct._core import __version__
 from goct.exact import Exact
+from goct.path import Path, PathProgress, path
 from goct.problem import Problem
 from goct.search.frontier import Frontier, frontier
 from goct.solution import Limit, Progress, Solution, Status
@@ -28,6 +29,8 @@ __all__ = [
     "Limit",
     "Model",
     "OptimalTreeClassifier",
+    "Path",
+    "PathProgress",
     "Problem",
     "Progress",
     "Solution",
@@ -39,6 +42,7 @@ __all__ = [
     "export_text",
     "frontier",
     "metrics",
+    "path",
     "plot_tree",
     "solve",
 ]

@@ -107,7 +107,7 @@ def solve(
         random_state = check_count(random_state, "random_state")
     if callback is not None and not callable(callback):
         raise TypeError(f"callback must be callable, got {callback!r}")
-    binary = _one_against_the_rest(task)
+    binary = one_against_the_rest(task)
     run = _engine(engine, binary)
     _check_options(options, run)
     start = binary.best_constant()
@@ -131,7 +131,7 @@ def solve(
     return replace(solution, tree=tree, task=task)
 
 
-def _one_against_the_rest(task: Task) -> Task:
+def one_against_the_rest(task: Task) -> Task:
     """Return the task with two classes, if its metric has two and its problem more."""
     problem, metric = task.problem, task.metric
     if problem.n_classes <= 2 or not metric.is_binary:

@@ -111,7 +111,7 @@ class Task:
         metric = get_metric(metric)
         metric.check(problem)
         size = SizeLimit.read(max_depth, max_splits, min_leaf_weight)
-        penalty = _read_penalty(split_penalty)
+        penalty = read_penalty(split_penalty)
         others, leaf = [], size.min_leaf_weight
         for constraint in check_constraints(constraints, problem):
             if isinstance(constraint, MinLeafWeight):
@@ -168,7 +168,7 @@ def _check_declaration(metric: Metric, problem: Problem) -> None:
     check_declaration(metric.oriented(problem), n_pos, sum(sizes) - n_pos, problem.weight_unit)
 
 
-def _read_penalty(value: Any) -> Fraction:
+def read_penalty(value: Any) -> Fraction:
     """Read a penalty; a float with many digits is replaced by a simpler number next to it.
 
     Its digits multiply with those of the metric, whose integers have to fit the

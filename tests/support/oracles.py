@@ -68,11 +68,14 @@ class ListOracle:
             self.session.offer(tree)
         return tree
 
-    def cheapest_by_splits(self, a, b, size, *, cutoffs) -> list[Answer]:
-        return [
+    def cheapest_by_splits(self, a, b, size, *, cutoffs, learn=None) -> list[Answer]:
+        answers = [
             self.cheapest(a, b, SizeLimit(size.max_depth, splits), cutoff=cutoff)
             for splits, cutoff in enumerate(cutoffs)
         ]
+        if learn is not None:
+            learn(answers)
+        return answers
 
     def search_inside(self, size, *, direction, budget, box, visit, is_limited=True):
         self.session.calls += 1

@@ -54,6 +54,8 @@ class Dinkelbach:
         The points of trees, and what turns proven half-planes into bounds.
     metric
         The metric.
+    floor
+        If it is known that no tree has fewer false positives, by step.
     """
 
     def __init__(
@@ -63,13 +65,14 @@ class Dinkelbach:
         plane: Plane,
         staircase: Staircase,
         metric: FractionalMetric,
+        floor: NDArray[np.int64] | None = None,
     ) -> None:
         self.oracle = oracle
         self.incumbent = incumbent
         self.plane = plane
         self.staircase = staircase
         self.metric = metric
-        self._floor = np.zeros(len(staircase.low), dtype=np.int64)
+        self._floor = staircase.lowest if floor is None else floor
 
     def maximise(self, target: Target, size: SizeLimit, lift: Lift) -> Maximum:
         """Find the tree of largest value, if that is larger than `target.above`.

@@ -48,6 +48,10 @@ class Answer:
     bound: int
 
 
+Learn = Callable[[Sequence[Answer]], None]
+"""Is told the answers to a question about all split budgets, from 0 on."""
+
+
 class Oracle(Protocol):
     """Finds the cheapest tree in a direction, for one problem and under fixed constraints."""
 
@@ -133,7 +137,7 @@ class InsideOracle(Oracle, Protocol):
         """
 
     def cheapest_by_splits(
-        self, a: int, b: int, size: SizeLimit, *, cutoffs: Sequence[int]
+        self, a: int, b: int, size: SizeLimit, *, cutoffs: Sequence[int], learn: Learn | None = None
     ) -> list[Answer]:
         """Find the tree of least ``a * FN + b * FP`` for each split budget, from 0 on.
 
@@ -143,6 +147,8 @@ class InsideOracle(Oracle, Protocol):
             The question.
         cutoffs
             Only cheaper trees are of interest, by split budget.
+        learn
+            Is told the answers, those of a question that was stopped included.
 
         Raises
         ------
@@ -207,9 +213,11 @@ class Incumbent:
         Of two trees with the same objective the one with fewer splits is
         better, and of two with as many the one of smaller depth.
         """
-        if not self.task.is_feasible(tree):
-            return
-        found = Scored(tree, self.task.objective(tree))
+        if self.task.is_feasible(tree):
+            self.take(Scored(tree, self.task.objective(tree)))
+
+    def take(self, found: Scored) -> None:
+        """Consider a feasible tree whose objective is known."""
         if self.best is None or found.objective > self.best.objective:
             self.best = found
         elif found.objective == self.best.objective:

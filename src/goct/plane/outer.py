@@ -46,7 +46,10 @@ class OuterApproximation:
         Whom to ask about the inside of the hull; None if its vertices suffice.
     ends
         The points of the trees without a split, if they are feasible: the ends
-        of the hull. If None, the oracle is asked for these.
+        of the hull. Other known points may be among them. If None, the oracle is
+        asked for these.
+    floor
+        If it is known that no tree has fewer false positives, by step.
 
     Attributes
     ----------
@@ -63,6 +66,7 @@ class OuterApproximation:
         *,
         inside: InsideOracle | None,
         ends: Sequence[Point] | None,
+        floor: NDArray[np.int64] | None = None,
     ) -> None:
         self.oracle = oracle
         self.incumbent = incumbent
@@ -70,7 +74,7 @@ class OuterApproximation:
         self.staircase = staircase
         self.inside = inside
         self.ends = ends
-        self.floor = np.zeros(len(staircase.low), dtype=np.int64)
+        self.floor = staircase.lowest if floor is None else floor
         self._hull: list[Point] = []
         self._cheapest_in: dict[Point, tuple[int, int]] = {}
 

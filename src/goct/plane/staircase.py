@@ -61,6 +61,11 @@ class Staircase:
             ends = np.linspace(0, n + 1, most + 1).astype(np.int64)
             self.low, self.high = ends[:-1], ends[1:] - 1
 
+    @property
+    def lowest(self) -> NDArray[np.int64]:
+        """The floor that needs no proof: no tree has less than no false positives, by step."""
+        return np.zeros(len(self.low), dtype=np.int64)
+
     @cached_property
     def allowed(self) -> NDArray[np.int64]:
         """The largest number of false positives that the constraints allow, by step; or -1."""

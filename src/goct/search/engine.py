@@ -13,7 +13,6 @@ from goct.constraints import FeatureSetConstraint, MetricConstraint, MinLeafWeig
 from goct.metrics import LinearMetric, Metric
 from goct.plane.oracle import Incumbent, IncumbentSession, Session, StopError, TooFineError
 from goct.plane.points import Plane
-from goct.problem import Problem
 from goct.search.columns import ColumnSearch
 from goct.search.linear import LinearMaximiser
 from goct.search.maximiser import PlaneMaximiser
@@ -56,7 +55,7 @@ def unsupported(task: Task) -> str | None:
             return (
                 f"the search engine handles the constraint {constraint.name!r} for two classes only"
             )
-    if constraints and not _has_plane(problem, metric):
+    if constraints and not has_plane(task):
         return (
             f"the search engine cannot maximise {metric.name!r} under constraints, only monotone "
             "metrics of two classes"
@@ -64,9 +63,14 @@ def unsupported(task: Task) -> str | None:
     return None
 
 
-def _has_plane(problem: Problem, metric: Metric) -> bool:
+def has_plane(task: Task) -> bool:
     """Say whether trees are points in the (FN, FP) plane, as far as the metric is concerned."""
-    return problem.n_classes == 2 and metric.is_monotone
+    return task.problem.n_classes == 2 and task.metric.is_monotone
+
+
+def has_requirements(task: Task) -> bool:
+    """Say whether there are constraints on metrics."""
+    return any(isinstance(c, MetricConstraint) for c in task.constraints)
 
 
 def _maximiser(
@@ -74,15 +78,13 @@ def _maximiser(
 ) -> LinearMaximiser | PlaneMaximiser:
     task = incumbent.task
     problem, metric = task.problem, task.metric
-    has_plane = _has_plane(problem, metric)
-    has_requirements = any(isinstance(c, MetricConstraint) for c in task.constraints)
-    if isinstance(metric, LinearMetric) and not has_requirements:
+    if isinstance(metric, LinearMetric) and not has_requirements(task):
         labels = range(problem.n_classes)
         try:
             oracle = CostOracle(session, core, problem, task.size, labels)
             return LinearMaximiser(oracle, incumbent, metric)
         except TooFineError:
-            if not has_plane:
+            if not has_plane(task):
                 raise  # else there are questions with smaller numbers
     plane = Plane(problem, metric)
     return PlaneMaximiser(SearchOracle(session, core, plane, task.size), incumbent, plane)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from goct.exact import Exact
 from goct.metrics import IntegerObjective, LinearMetric
-from goct.plane.oracle import Incumbent, TooFineError
+from goct.plane.oracle import Answer, Incumbent, TooFineError
+from goct.plane.path import Budgets
 from goct.search.questions import LARGEST_COST, CostOracle
 from goct.task import SizeLimit
 
@@ -51,6 +54,15 @@ class LinearMaximiser:
             is_objective=True,
         )
         self.incumbent.tighten(self._to_bound(answer.bound))
+
+    def maximise_budgets(self, budgets: Budgets) -> None:
+        """Find the best tree for every split budget, and prove it; there is no split penalty."""
+
+        def learn(answers: Sequence[Answer]) -> None:
+            for splits, answer in enumerate(answers):
+                budgets.tighten(splits, self._to_bound(answer.bound))
+
+        self.oracle.solve_by_splits(self._losses, self.incumbent.task.size, learn=learn)
 
     def find_tie(self, size: SizeLimit) -> bool:
         """Find a tree of a given size that is as good as the best, if there is one."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import replace
 
@@ -12,12 +13,13 @@ from goct.constraints import MetricConstraint
 from goct.exact import Exact
 from goct.metrics import FractionalMetric, Shape
 from goct.plane.dinkelbach import Dinkelbach, Lift
+from goct.plane.hull import Point
 from goct.plane.oracle import Incumbent, InsideOracle, TooFineError
 from goct.plane.outer import OuterApproximation
 from goct.plane.points import Plane, Target
 from goct.plane.staircase import Staircase
 from goct.search.budgets import BudgetSweep
-from goct.task import SizeLimit
+from goct.task import SizeLimit, Task
 
 
 class PlaneMaximiser:
@@ -33,19 +35,30 @@ class PlaneMaximiser:
         Whom to ask, and what is known so far.
     plane
         The points of trees, and the metric.
+    staircase
+        What the metric and the constraints leave worth looking at; see :meth:`staircase_of`.
+    floor
+        If it is known that no tree has fewer false positives, by step.
+    points
+        Points of trees that are known.
     """
 
-    def __init__(self, oracle: InsideOracle, incumbent: Incumbent, plane: Plane) -> None:
+    def __init__(
+        self,
+        oracle: InsideOracle,
+        incumbent: Incumbent,
+        plane: Plane,
+        *,
+        staircase: Staircase | None = None,
+        floor: NDArray[np.int64] | None = None,
+        points: Iterable[Point] = (),
+    ) -> None:
         task = incumbent.task
         self.oracle = oracle
         self.incumbent = incumbent
         self.plane = plane
-        constraints = tuple(
-            replace(c, metric=c.metric.oriented(task.problem))
-            for c in task.constraints
-            if isinstance(c, MetricConstraint)
-        )
-        self._staircase = staircase = Staircase(plane, plane.metric, constraints)
+        self._staircase = staircase = staircase or self.staircase_of(task, plane)
+        constraints = staircase.constraints
         hull_suffices = not constraints and plane.metric.shape is not Shape.MONOTONE
         self._outer = OuterApproximation(
             oracle,
@@ -53,13 +66,21 @@ class PlaneMaximiser:
             plane,
             staircase,
             inside=None if hull_suffices else oracle,
-            ends=[(0, plane.n_neg), (plane.n_pos, 0)],
+            ends=[(0, plane.n_neg), (plane.n_pos, 0), *points],
+            floor=floor,
         )
         self._sweep: BudgetSweep | None = None
         self._dinkelbach: Dinkelbach | None = None
         if isinstance(task.metric, FractionalMetric) and not constraints:
-            self._dinkelbach = Dinkelbach(oracle, incumbent, plane, staircase, task.metric)
+            self._dinkelbach = Dinkelbach(oracle, incumbent, plane, staircase, task.metric, floor)
         self._top: Exact | None = None
+
+    @staticmethod
+    def staircase_of(task: Task, plane: Plane) -> Staircase:
+        """Return what the metric and the constraints of a task leave worth looking at."""
+        constraints = (c for c in task.constraints if isinstance(c, MetricConstraint))
+        oriented = (replace(c, metric=c.metric.oriented(task.problem)) for c in constraints)
+        return Staircase(plane, plane.metric, tuple(oriented))
 
     def maximise(self) -> None:
         """Find the best tree, and prove it."""

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from goct.exact import Exact
-from goct.plane.oracle import Answer, Session, ToBound, TooFineError
+from goct.plane.oracle import Answer, Learn, Session, ToBound, TooFineError
 from goct.plane.points import Points
 from goct.problem import Problem
 from goct.search.oracle import LinearOracle, OracleProgress, TreeTuple
@@ -109,6 +109,49 @@ class CostOracle:
                 session.tighten(to_bound(result.bound))
             session.stop(result.limit)
         return Answer(tree, result.bound)
+
+    def solve_by_splits(
+        self,
+        costs: NDArray[np.int64],
+        size: SizeLimit,
+        *,
+        cutoffs: Sequence[int] | None = None,
+        learn: Learn | None = None,
+    ) -> list[Answer]:
+        """Find the cheapest tree for each split budget, see :meth:`LinearOracle.solve_budgets`.
+
+        Parameters
+        ----------
+        costs, cutoffs
+            The question.
+        size
+            How large the trees may be.
+        learn
+            Is told the answers, those of a question that was stopped included.
+
+        Raises
+        ------
+        StopError
+            If a limit was reached.
+        """
+        session = self.session
+        session.calls += 1
+        results = self.core.solve_budgets(
+            costs,
+            max_depth=size.reachable_depth,
+            max_splits=size.most_splits,
+            min_leaf_weight=self._min_leaf,
+            cutoffs=cutoffs,
+            time_limit=session.left.time,
+            callback=self._watch,
+        )
+        session.nodes += int(results[0].stats["nodes"])
+        answers = [Answer(self._offer(result.tree), result.bound) for result in results]
+        if learn is not None:
+            learn(answers)
+        if results[0].limit is not Limit.NONE:
+            session.stop(results[0].limit)
+        return answers
 
     def solve_fewest(
         self, costs: NDArray[np.int64], size: SizeLimit, *, cost: int, split_cost: int = 0
@@ -213,24 +256,10 @@ class SearchOracle(CostOracle):
         return self.solve_fewest(self._costs(a, b), size, cost=cost)
 
     def cheapest_by_splits(
-        self, a: int, b: int, size: SizeLimit, *, cutoffs: Sequence[int]
+        self, a: int, b: int, size: SizeLimit, *, cutoffs: Sequence[int], learn: Learn | None = None
     ) -> list[Answer]:
         """Find the tree of least ``a * FN + b * FP`` for each split budget, from 0 on."""
-        self.session.calls += 1
-        results = self.core.solve_budgets(
-            self._costs(a, b),
-            max_depth=size.reachable_depth,
-            max_splits=size.most_splits,
-            min_leaf_weight=self._min_leaf,
-            cutoffs=cutoffs,
-            time_limit=self.session.left.time,
-            callback=self._watch,
-        )
-        self.session.nodes += int(results[0].stats["nodes"])
-        answers = [Answer(self._offer(result.tree), result.bound) for result in results]
-        if results[0].limit is not Limit.NONE:
-            self.session.stop(results[0].limit)
-        return answers
+        return self.solve_by_splits(self._costs(a, b), size, cutoffs=cutoffs, learn=learn)
 
     def search_inside(
         self,

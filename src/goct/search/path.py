@@ -1,0 +1,90 @@
+"""The size path by search: the best tree for every split budget."""
+
+from __future__ import annotations
+
+from goct.constraints import FeatureSetConstraint
+from goct.metrics import LinearMetric
+from goct.plane.oracle import StopError, TooFineError
+from goct.plane.path import BudgetsSession, SharedOracle
+from goct.plane.points import Plane
+from goct.search.engine import has_plane, has_requirements, unsupported
+from goct.search.linear import LinearMaximiser
+from goct.search.maximiser import PlaneMaximiser
+from goct.search.oracle import LinearOracle
+from goct.search.questions import CostOracle, SearchOracle
+from goct.solution import Limit
+from goct.task import Task
+
+
+def can_share(task: Task) -> bool:
+    """Say whether the questions of a task can be asked for all split budgets at once."""
+    of_features = any(isinstance(c, FeatureSetConstraint) for c in task.constraints)
+    return not of_features and unsupported(task) is None
+
+
+def search_path(session: BudgetsSession, core: LinearOracle) -> None:
+    """Find the best tree of every split budget, and prove it.
+
+    What is proven is in the session's budgets, whether or not a limit was reached.
+
+    Parameters
+    ----------
+    session
+        Clock, callback, and what is known so far. The task is one of
+        :func:`can_share`.
+    core
+        Whom to ask.
+    """
+    try:
+        if not _search_linear(session, core):
+            _search_plane(session, core)
+    except StopError:
+        pass  # what is known by now is the answer
+    except KeyboardInterrupt:
+        session.limit = Limit.INTERRUPTED
+
+
+def _search_linear(session: BudgetsSession, core: LinearOracle) -> bool:
+    """Settle all budgets by one question; say whether the metric is one for that."""
+    budgets = session.budgets
+    task, problem = budgets.task, budgets.task.problem
+    if not isinstance(task.metric, LinearMetric) or has_requirements(task):
+        return False
+    oracle = CostOracle(session, core, problem, task.size, range(problem.n_classes))
+    try:
+        maximiser = LinearMaximiser(oracle, budgets.incumbents[-1], task.metric)
+    except TooFineError:
+        if not has_plane(task):
+            raise
+        return False  # there are questions with smaller numbers
+    maximiser.maximise_budgets(budgets)
+    return True
+
+
+def _search_plane(session: BudgetsSession, core: LinearOracle) -> None:
+    """Settle the budgets from the largest on, those that others have not settled by then."""
+    budgets = session.budgets
+    task = budgets.task
+    plane = Plane(task.problem, task.metric)
+    staircase = PlaneMaximiser.staircase_of(task, plane)
+    oracle = SearchOracle(session, core, plane, task.size)
+    shared = SharedOracle(oracle, budgets, plane, staircase)
+    try:
+        for splits in reversed(range(1, len(budgets))):
+            if shared.is_open(splits):
+                PlaneMaximiser(
+                    shared,
+                    budgets.incumbents[splits],
+                    plane,
+                    staircase=staircase,
+                    floor=shared.floors[splits],
+                    points=shared.points[splits],
+                ).maximise()
+            best = budgets.incumbents[splits].objective
+            if best is None:
+                return  # no tree with fewer splits meets the constraints, either
+            budgets.tighten(splits, best)
+    except (StopError, KeyboardInterrupt):
+        for splits in range(1, len(budgets)):
+            shared.settle(splits)
+        raise
