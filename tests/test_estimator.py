@@ -30,7 +30,8 @@ from goct.exceptions import (
     NotProvenWarning,
     NoTreeError,
 )
-from goct.metrics import MCC, CostMatrix, Recall
+from goct.metrics import MCC, CostMatrix, Recall, get_metric
+from goct.model import Model
 
 pd = pytest.importorskip("pandas")
 quiet = pytest.mark.filterwarnings("ignore::goct.exceptions.BinarizationWarning")
@@ -67,7 +68,12 @@ def people():
         OptimalTreeClassifier("accuracy", max_depth=2),
         OptimalTreeClassifier("balanced_accuracy", binarizer=Binarizer("quantiles")),
         OptimalTreeClassifier("mcc", max_depth=2, split_penalty=0.01, binarizer="midpoints"),
-    ]
+    ],
+    expected_failed_checks=lambda estimator: (
+        {"check_class_weight_classifiers": "balanced accuracy undoes weights of classes"}
+        if estimator.metric == "balanced_accuracy"
+        else {}
+    ),
 )
 def test_scikit_learn_checks(estimator, check) -> None:
     check(estimator)
@@ -311,7 +317,7 @@ def test_options_reach_the_engine(cancer) -> None:
         "accuracy",
         max_depth=2,
         max_splits=1,
-        min_leaf_weight=250,
+        min_samples_leaf=250,
         split_penalty=0.01,
         n_jobs=2,
         random_state=np.random.RandomState(0),
@@ -372,6 +378,106 @@ def test_progress(capsys, cancer) -> None:
 
 
 # ------------------------------------------------------ scikit-learn manners
+
+
+def test_the_metric_goes_by_the_number_of_classes(cancer) -> None:
+    X, y = load_iris(return_X_y=True)
+    assert OptimalTreeClassifier().fit(X, y).metric_.name == "balanced_accuracy"
+    assert OptimalTreeClassifier(pos_label=1, max_depth=1).fit(X, y).metric_.name == "f1"
+    assert OptimalTreeClassifier(max_depth=1).fit(*cancer).metric_.name == "f1"
+    weighted = OptimalTreeClassifier(class_weight="balanced").fit(X, y)
+    assert weighted.metric_.name == "accuracy"
+    assert weighted.solution_.value == OptimalTreeClassifier().fit(X, y).solution_.value
+    assert OptimalTreeClassifier("mcc", max_depth=1).fit(*cancer).metric_ == MCC()
+
+
+def test_small_leaves(cancer) -> None:
+    X, y = cancer
+    for options, least in (({"min_samples_leaf": 40}, 40), ({"min_samples_leaf": 0.1}, 57)):
+        classifier = OptimalTreeClassifier(**options).fit(X, y)
+        assert np.bincount(classifier.apply(X)).max() > 100
+        assert np.unique(classifier.apply(X), return_counts=True)[1].min() >= least
+        assert classifier.solution_.status is Status.OPTIMAL
+        assert classifier.solution_.stats["engine"] == "search"
+    # Numbers of samples under weights, and shares of the weight.
+    weights = np.where(y == "benign", 1, 3)
+    by_number = OptimalTreeClassifier(min_samples_leaf=40).fit(X, y, weights)
+    assert np.unique(by_number.apply(X), return_counts=True)[1].min() >= 40
+    by_weight = OptimalTreeClassifier(min_weight_fraction_leaf=0.1).fit(X, y, weights)
+    found = np.bincount(by_weight.apply(X), weights=weights)
+    assert found[found > 0].min() >= weights.sum() / 10
+    assert by_weight.solution_.status is Status.OPTIMAL
+    for name, value in (
+        ("min_samples_leaf", 0),
+        ("min_samples_leaf", 1.5),
+        ("min_weight_fraction_leaf", 0.6),
+    ):
+        with pytest.raises(ValueError, match=name):
+            OptimalTreeClassifier(**{name: value}).fit(X, y)
+
+
+def test_weights_of_classes_are_weights_of_samples(cancer) -> None:
+    X, y = cancer
+    given = Binarizer("quantiles")
+    weighted = OptimalTreeClassifier("accuracy", class_weight={"benign": 3}, binarizer=given)
+    weighted.fit(X, y)
+    same = solve(
+        Problem.from_arrays(
+            given.fit(X).transform(X),
+            y,
+            sample_weight=np.where(y == "benign", 3, 1),
+            feature_names=given.get_feature_names_out(),
+        ),
+        "accuracy",
+    )
+    assert weighted.tree_ == same.tree
+    assert weighted.solution_.value == same.value
+    balanced = OptimalTreeClassifier("accuracy", class_weight="balanced").fit(X, y)
+    value = balanced.solution_.metric.evaluate(balanced.tree_, balanced.to_problem(X, y))
+    assert balanced.solution_.problem.is_exact
+    assert balanced.score(X, y) == float(value)
+    assert balanced.solution_.value == get_metric("balanced_accuracy").evaluate(
+        balanced.tree_, balanced.to_problem(X, y)
+    )
+    with pytest.raises(ValueError, match="class_weight has the label 'bening'"):
+        OptimalTreeClassifier(class_weight={"bening": 2}).fit(X, y)
+
+
+def test_size_and_logarithms(cancer) -> None:
+    classifier = OptimalTreeClassifier(max_depth=2).fit(*cancer)
+    assert classifier.get_depth() == classifier.tree_.depth == 2
+    assert classifier.get_n_leaves() == classifier.tree_.n_leaves
+    logs = classifier.predict_log_proba(cancer[0])
+    assert np.allclose(np.exp(logs), classifier.predict_proba(cancer[0]))
+
+
+def test_parameters_of_a_binarizer_that_is_a_name(cancer) -> None:
+    classifier = OptimalTreeClassifier(max_depth=1)
+    assert classifier.set_params(binarizer__n_thresholds=1) is classifier
+    assert classifier.binarizer.get_params()["method"] == "mdlp"
+    thresholds = classifier.fit(*cancer).binarizer_.thresholds_.values()
+    assert max(map(len, thresholds)) == 1
+    classifier.set_params(binarizer="quantiles", binarizer__n_thresholds=2)
+    assert classifier.binarizer.get_params()["method"] == "quantiles"
+    grid = GridSearchCV(OptimalTreeClassifier(max_depth=1), {"binarizer__n_thresholds": [1, 2]})
+    assert grid.fit(*cancer).best_params_
+    with pytest.raises(ValueError, match="Invalid parameter 'n_cuts'"):
+        OptimalTreeClassifier().set_params(binarizer__n_cuts=1)
+
+
+def test_a_pickle_has_no_more_data_than_the_tree_tells_apart(cancer) -> None:
+    X, y = cancer
+    classifier = OptimalTreeClassifier(max_depth=2, min_samples_leaf=3).fit(X, y)
+    copy = pickle.loads(pickle.dumps(classifier))
+    assert copy.solution_.problem.n_rows <= 2 ** len(classifier.tree_.features)
+    assert copy.solution_.problem.X.shape[1] == len(classifier.tree_.features)
+    assert copy.solution_.summary() == classifier.solution_.summary()
+    assert copy.solution_.value == classifier.solution_.value
+    assert str(Model.from_estimator(copy)) == str(Model.from_estimator(classifier))
+    assert copy.score(X, y) == classifier.score(X, y)
+    whole = pickle.loads(pickle.dumps(classifier.set_params(keep_data=True)))
+    assert np.array_equal(whole.solution_.problem.X, classifier.solution_.problem.X)
+    assert pickle.loads(pickle.dumps(OptimalTreeClassifier())).get_params()
 
 
 def test_copies_and_files(people, tmp_path) -> None:

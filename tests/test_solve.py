@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from goct import Limit, Problem, Solution, Status
-from goct.constraints import MinLeafWeight
+from goct.constraints import MinLeafWeight, MinSamplesLeaf
 from goct.exact import as_fraction
 from goct.metrics import (
     F1,
@@ -410,9 +410,58 @@ def test_a_minimum_leaf_weight_is_the_constraint_of_that_name(metric, penalty) -
         assert found.objective == same.objective == found.bound == expected
 
 
+@pytest.mark.parametrize("metric", ["accuracy", "f1", "mcc", "gmean"])
+@pytest.mark.parametrize("penalty", [0, Fraction(1, 50)])
+def test_samples_of_a_leaf_are_counted_whatever_they_weigh(metric, penalty) -> None:
+    rng = np.random.default_rng(4)
+    for _ in range(12):
+        X, y = rng.integers(0, 2, (12, 4)), np.append([0, 1], rng.integers(0, 2, 10))
+        weights, least = rng.integers(0, 4, 12), int(rng.integers(1, 6))
+        weights[:2] = 1
+        problem = Problem.from_arrays(X, y, sample_weight=weights)
+        found = solve(problem, metric, 3, min_samples_leaf=least, split_penalty=penalty)
+        same = solve(problem, metric, 3, constraints=MinSamplesLeaf(least), split_penalty=penalty)
+        n_pos, n_neg = weights[y == 1].sum(), weights[y == 0].sum()
+        expected = best(
+            achievable(X, y == 1, 3, weights, min_samples=least),
+            lambda tp, tn, p=n_pos, n=n_neg: get_metric(metric).value(
+                Confusion(tp=tp, fp=int(n - tn), fn=int(p - tp), tn=tn)
+            ),
+            split_penalty=penalty,
+        )
+        assert found.stats["engine"] == same.stats["engine"] == "search"
+        assert found.objective == same.objective == found.bound == expected
+
+
+def test_samples_and_weight_of_a_leaf_at_once() -> None:
+    rng = np.random.default_rng(5)
+    engines = set()
+    for _ in range(8):
+        X, y = rng.integers(0, 2, (14, 3)), np.append([0, 1], rng.integers(0, 2, 12))
+        weights = rng.integers(1, 5, 14)
+        problem = Problem.from_arrays(X, y, sample_weight=weights)
+        found = solve(problem, "accuracy", 2, min_leaf_weight=6, min_samples_leaf=4)
+        points = achievable(X, y == 1, 2, weights, 6, 4)
+        total = int(weights.sum())
+        assert found.value == best(points, lambda tp, tn, n=total: Fraction(tp + tn, n))
+        engines.add(found.stats["engine"])
+        with pytest.raises(ValueError, match="by the number of samples or by their weight"):
+            solve(problem, "f1", 2, min_leaf_weight=6, min_samples_leaf=4, engine="search")
+        # Where all samples weigh the same, both are one.
+        same = Problem.from_arrays(X, y, sample_weight=np.full(14, 0.3))
+        both = solve(same, "f1", 2, min_leaf_weight=0.7, min_samples_leaf=2)
+        assert both.stats["engine"] == "search"
+        assert both.value == solve(same, "f1", 2, min_samples_leaf=3).value
+    assert engines == {"mip"}
+
+
 def test_leaves_heavier_than_the_data_are_infeasible() -> None:
     problem = Problem.from_arrays([[0], [1]], [0, 1])
     assert solve(problem, "f1", 2, min_leaf_weight=3).status is Status.INFEASIBLE
     assert solve(problem, "f1", 2, min_leaf_weight=2).tree.splits == 0
     with pytest.raises(ValueError, match="min_leaf_weight must not be negative"):
         solve(problem, "f1", 2, min_leaf_weight=-1)
+    assert solve(problem, "f1", 2, min_samples_leaf=3).status is Status.INFEASIBLE
+    assert solve(problem, "f1", 2, min_samples_leaf=2).tree.splits == 0
+    with pytest.raises(ValueError, match="min_samples_leaf must be at least 0"):
+        solve(problem, "f1", 2, min_samples_leaf=-1)

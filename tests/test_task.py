@@ -78,7 +78,7 @@ def test_sizes(size: SizeLimit, depth: int, splits: int) -> None:
 
 def test_leaf_weights_in_counts_are_rounded_up() -> None:
     half = Problem.from_arrays(X, [0, 0, 0, 1], sample_weight=[0.5, 1, 1, 1])
-    assert SizeLimit(1, None, Fraction(7, 10)).min_leaf_count(half) == 2
+    assert SizeLimit(1, None, Fraction(7, 10)).leaf_measures(half)[0].least == 2
 
 
 @pytest.mark.parametrize(

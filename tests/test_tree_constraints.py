@@ -13,6 +13,7 @@ from goct.constraints import (
     ForbidFeatures,
     MaxFeatures,
     MinLeafWeight,
+    MinSamplesLeaf,
     RequireFeatures,
     check_constraints,
 )
@@ -49,6 +50,8 @@ IDLE = tree({1: 0, 2: 2}, {4: 0, 5: 1, 3: 1})  # no row has age = 0 and copy = 1
         (MinLeafWeight(1), [True, True, True, True, False]),
         (MinLeafWeight(2), [True, True, True, False, False]),
         (MinLeafWeight(2.5), [True, False, False, False, False]),
+        (MinSamplesLeaf(1), [True, True, True, True, False]),
+        (MinSamplesLeaf(3), [True, False, False, False, False]),
     ],
     ids=repr,
 )
@@ -73,6 +76,7 @@ def test_names() -> None:
     assert MaxFeatures(3).name == "at most 3 different features"
     assert FeatureBudget({"age": 1}, 2.5).name == "features for at most 2.5"
     assert MinLeafWeight(5).name == "leaves of weight 5 at least"
+    assert MinSamplesLeaf(5).name == "leaves of 5 samples at least"
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,7 @@ __all__ = [
     "MaxFeatures",
     "MetricConstraint",
     "MinLeafWeight",
+    "MinSamplesLeaf",
     "RequireFeatures",
     "check_constraints",
     "get_constraint",
@@ -218,6 +219,36 @@ class MinLeafWeight(Constraint):
         return all(
             problem.weight(int(totals[rows].sum())) >= self.weight
             for _, rows in tree.reached(problem)  # a split is as heavy as its leaves together
+        )
+
+    def check(self, problem: Problem) -> None:
+        """Accept every problem."""
+
+
+@dataclass(frozen=True, repr=False)
+class MinSamplesLeaf(Constraint):
+    """Every leaf receives at least some number of samples, whatever they weigh.
+
+    Parameters
+    ----------
+    number
+        The least number. Samples of weight 0 do not count.
+    """
+
+    number: int
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "number", check_count(self.number, "the samples of a leaf"))
+
+    @property
+    def name(self) -> str:
+        """The condition in words."""
+        return f"leaves of {self.number} {'sample' if self.number == 1 else 'samples'} at least"
+
+    def is_met(self, tree: Tree, problem: Problem) -> bool:
+        """Say whether every leaf of a tree receives as many."""
+        return all(
+            int(problem.samples[rows].sum()) >= self.number for _, rows in tree.reached(problem)
         )
 
     def check(self, problem: Problem) -> None:

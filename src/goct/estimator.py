@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
+from fractions import Fraction
+from math import ceil
 from typing import Any
 
 import joblib
@@ -15,11 +17,19 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from goct._validation import check_choice, check_labels, is_missing, label_array, plain
+from goct._validation import (
+    check_choice,
+    check_count,
+    check_labels,
+    is_missing,
+    label_array,
+    plain,
+)
 from goct.binarize import Binarizer
 from goct.data.frame import read_table
+from goct.exact import as_fraction
 from goct.exceptions import InfeasibleError, NotProvenWarning, NoTreeError
-from goct.metrics import Metric, get_metric
+from goct.metrics import Metric, choose_metric, get_metric
 from goct.problem import Problem
 from goct.solution import Progress, Solution, Status
 from goct.solve import solve
@@ -38,7 +48,9 @@ class OptimalTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
     ----------
     metric
         What to maximise on the training data: a name such as "f1", or a
-        metric, see :mod:`goct.metrics`.
+        metric, see :mod:`goct.metrics`. "auto" is F1 for two classes or if
+        `pos_label` is given, and balanced accuracy for more classes; with
+        `class_weight` and no `pos_label` it is accuracy, by these weights.
     max_depth
         The largest number of splits between root and leaf.
     split_penalty
@@ -46,9 +58,16 @@ class OptimalTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         tree maximises ``metric - λ * splits``.
     max_splits
         The largest number of splits; no limit if None.
-    min_leaf_weight
-        The least weight of the samples in a leaf; without sample weights, their
-        number (cf. ``min_samples_leaf``).
+    min_samples_leaf
+        The least number of samples in a leaf, whatever they weigh; a float such
+        as 0.05 is a share of all samples, rounded up.
+    min_weight_fraction_leaf
+        The least share of the weight of all samples in a leaf. If samples have
+        different weights, only the MIP engine can keep both minimums at once.
+    class_weight
+        What the weights of the samples of a class are multiplied by in `fit`: a
+        dictionary from labels to numbers, or "balanced" to give all classes the
+        same weight in total. The conditions do not depend on it, nor does `score`.
     pos_label
         The positive class of metrics for two classes. By default the last of
         two labels in sorted order; with more labels it must be named, and
@@ -57,6 +76,7 @@ class OptimalTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         How to make conditions: "mdlp", "quantiles" or "midpoints", see
         :class:`goct.binarize.Binarizer`, or one of these with parameters of
         your own. "none" if all columns are 0/1 or truth values already.
+        Parameters such as ``binarizer__n_thresholds`` can be set in either case.
     constraints
         Conditions that the tree must meet on the training data, such as
         "recall >= 0.9", see :mod:`goct.constraints`.
@@ -73,9 +93,15 @@ class OptimalTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         A seed for engines that depend on chance; the search engine does not.
     verbose
         1 to print a line about the progress from time to time.
+    keep_data
+        Whether a pickle of the fitted classifier keeps all training data. By
+        default only what the tree tells apart is kept: its conditions in the
+        data of `solution_`, which is enough for `summary` and reports.
 
     Attributes
     ----------
+    metric_
+        The metric that was maximised.
     tree_
         The :class:`goct.Tree` over the conditions.
     solution_
@@ -109,6 +135,7 @@ class OptimalTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
     ('OPTIMAL', 0.944)
     """
 
+    metric_: Metric
     tree_: Tree
     solution_: Solution
     binarizer_: Binarizer
@@ -118,12 +145,14 @@ class OptimalTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
 
     def __init__(
         self,
-        metric: str | Metric = "f1",
+        metric: str | Metric = "auto",
         max_depth: int = 3,
         *,
         split_penalty: Any = 0,
         max_splits: int | None = None,
-        min_leaf_weight: Any = 0,
+        min_samples_leaf: float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        class_weight: str | Mapping[Any, Any] | None = None,
         pos_label: Any = None,
         binarizer: str | Binarizer = "mdlp",
         constraints: Any = (),
@@ -133,12 +162,15 @@ class OptimalTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         n_jobs: int | None = 1,
         random_state: Any = None,
         verbose: int = 0,
+        keep_data: bool = False,
     ) -> None:
         self.metric = metric
         self.max_depth = max_depth
         self.split_penalty = split_penalty
         self.max_splits = max_splits
-        self.min_leaf_weight = min_leaf_weight
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.class_weight = class_weight
         self.pos_label = pos_label
         self.binarizer = binarizer
         self.constraints = constraints
@@ -148,6 +180,7 @@ class OptimalTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+        self.keep_data = keep_data
 
     def fit(
         self,
@@ -182,7 +215,8 @@ class OptimalTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         NotProvenWarning
             If the search stopped at a limit; the message tells the gap.
         """
-        metric = get_metric(self.metric)
+        if self.metric != "auto":
+            get_metric(self.metric)
         binarizer = self._make_binarizer()
         if y is None:
             raise ValueError(
@@ -191,7 +225,14 @@ class OptimalTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         table = read_table(X)
         y = _check_target(y)
         classes, _ = check_labels(y, table.n_rows)
+        metric = choose_metric(
+            self.metric,
+            len(classes),
+            one_vs_rest=self.pos_label is not None,
+            has_class_weight=self.class_weight is not None,
+        )
         self._check_classes(metric, classes)
+        least = _share_of(self.min_samples_leaf, table.n_rows)
 
         # A metric of one class against the rest needs cuts that tell these two apart.
         is_one_vs_rest = metric.is_binary and len(classes) > 2
@@ -201,14 +242,16 @@ class OptimalTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
             y,
             pos_label=self.pos_label,
             sample_weight=sample_weight,
+            class_weight=self.class_weight,
             costs=costs,
             feature_names=binarizer.get_feature_names_out().tolist(),
         )
-        solution = self._solve(problem, metric)
+        solution = self._solve(problem, metric, least)
         if solution.tree is None:
             raise _no_tree(solution)
 
         # Nothing is set before everything has gone well.
+        self.metric_ = metric
         self.binarizer_ = binarizer
         self.tree_ = solution.tree
         self.solution_ = solution
@@ -243,6 +286,39 @@ class OptimalTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
                 shares[number, node.label] = 1
         shares /= shares.sum(axis=1, keepdims=True).clip(np.finfo(float).tiny)
         return shares[leaves]
+
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the logarithms of :meth:`predict_proba`."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+    def get_depth(self) -> int:
+        """Return the depth of the tree: the largest number of splits between root and leaf."""
+        check_is_fitted(self)
+        return self.tree_.depth
+
+    def get_n_leaves(self) -> int:
+        """Return the number of leaves of the tree."""
+        check_is_fitted(self)
+        return self.tree_.n_leaves
+
+    def set_params(self, **params: Any) -> OptimalTreeClassifier:
+        """Set parameters; those of the binarizer as ``binarizer__n_thresholds`` and the like.
+
+        A binarizer that is given by its name becomes a
+        :class:`goct.binarize.Binarizer` for that.
+        """
+        binarizer = params.get("binarizer", self.binarizer)
+        if isinstance(binarizer, str) and any(name.startswith("binarizer__") for name in params):
+            params["binarizer"] = Binarizer(check_choice(binarizer, "binarizer", BINARIZERS))
+        super().set_params(**params)
+        return self
+
+    def __getstate__(self) -> dict[str, Any]:
+        state: dict[str, Any] = super().__getstate__()
+        if "solution_" in state and not self.keep_data:
+            state = {**state, "solution_": state["solution_"].condensed()}
+        return state
 
     def apply(self, X: Any) -> NDArray[np.intp]:
         """Return the leaf of each row, as its place in preorder."""
@@ -336,7 +412,9 @@ class OptimalTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         tags.input_tags.categorical = True
         try:
             tags.classifier_tags.multi_class = (
-                self.pos_label is not None or not get_metric(self.metric).is_binary
+                self.metric == "auto"
+                or self.pos_label is not None
+                or not get_metric(self.metric).is_binary
             )
         except (TypeError, ValueError):  # an unknown metric; fit will say so
             tags.classifier_tags.multi_class = False
@@ -369,7 +447,7 @@ class OptimalTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
                 "the rest, or choose a metric such as 'accuracy' or 'balanced_accuracy'"
             )
 
-    def _solve(self, problem: Problem, metric: Metric) -> Solution:
+    def _solve(self, problem: Problem, metric: Metric, least: int) -> Solution:
         seed = self.random_state
         if isinstance(seed, np.random.RandomState):
             seed = int(check_random_state(seed).randint(2**31 - 1))
@@ -380,7 +458,8 @@ class OptimalTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
             self.max_depth,
             split_penalty=self.split_penalty,
             max_splits=self.max_splits,
-            min_leaf_weight=self.min_leaf_weight,
+            min_leaf_weight=_leaf_weight(self.min_weight_fraction_leaf, problem),
+            min_samples_leaf=least,
             constraints=self.constraints,
             engine=self.engine,
             time_limit=self.time_limit,
@@ -413,6 +492,27 @@ class _Printer:
         elapsed = solution.stats.get("time", 0.0)
         print(Progress(elapsed, solution.objective, solution.bound, 0).describe())
         print(solution.describe_status(), flush=True)
+
+
+def _share_of(number: Any, n_samples: int) -> int:
+    """Return the least number of samples in a leaf; 0 if every tree has such leaves."""
+    if isinstance(number, float | np.floating):
+        if not 0 < number < 1:
+            raise ValueError(
+                "min_samples_leaf must be an integer, or a share between 0 and 1; "
+                f"got {float(number)!r}"
+            )
+        number = ceil(as_fraction(number, "min_samples_leaf") * n_samples)
+    least = check_count(number, "min_samples_leaf", minimum=1)
+    return 0 if least == 1 else least
+
+
+def _leaf_weight(share: Any, problem: Problem) -> Fraction:
+    """Return the least weight of a leaf from a share of the weight of all samples."""
+    fraction = as_fraction(share, "min_weight_fraction_leaf")
+    if not 0 <= fraction <= Fraction(1, 2):
+        raise ValueError(f"min_weight_fraction_leaf must be between 0 and 0.5, got {share}")
+    return fraction * problem.total_weight
 
 
 def _check_target(y: Any) -> NDArray[Any]:

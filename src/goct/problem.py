@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,10 +16,10 @@ from goct._validation import (
     check_binary_matrix,
     check_labels,
     check_numbers,
-    check_weights,
     names_of_columns,
     plain,
 )
+from goct.class_weight import weigh_classes
 from goct.exact import scale_to_integers
 from goct.tree import Leaf, Node, Split, Tree
 
@@ -41,6 +41,9 @@ class Problem:
     counts
         The weight of each class in each row of `X`, in multiples of
         `weight_unit`; shape (rows, classes).
+    samples
+        The number of samples in each row of `X`, whatever their weight; those
+        of weight 0 do not count.
     classes
         The labels, in sorted order unless another was given.
     positive
@@ -70,6 +73,7 @@ class Problem:
 
     X: NDArray[np.uint8]
     counts: NDArray[np.int64]
+    samples: NDArray[np.int64]
     classes: tuple[Any, ...]
     positive: int | None
     feature_names: tuple[str, ...]
@@ -83,7 +87,8 @@ class Problem:
     n_samples: int
 
     def __post_init__(self) -> None:
-        for array in (self.X, self.counts, self.costs, self.kept, self.source, self.flipped):
+        arrays = self.X, self.counts, self.samples, self.kept, self.source, self.flipped, self.costs
+        for array in arrays:
             if array is not None:
                 array.flags.writeable = False
 
@@ -96,6 +101,7 @@ class Problem:
         classes: Sequence[Any] | None = None,
         pos_label: Any = None,
         sample_weight: ArrayLike | None = None,
+        class_weight: str | Mapping[Any, Any] | None = None,
         costs: ArrayLike | None = None,
         feature_names: Sequence[str] | None = None,
     ) -> Problem:
@@ -118,6 +124,10 @@ class Problem:
         sample_weight
             Non-negative weights of the samples; 1 if not given. Integers and
             fractions such as 0.1 or 1/3 are exact.
+        class_weight
+            What the weights of the samples of a class are multiplied by: a
+            dictionary from labels to numbers, 1 for labels that it does not
+            have; or "balanced", which gives all classes the same weight in total.
         costs
             The cost of predicting each class for each sample, shape (samples,
             classes) with classes in order; or, of shape (samples,), the
@@ -154,22 +164,24 @@ class Problem:
         found, labels, positive = _find_positive(found, labels, pos_label)
         weights: NDArray[np.int64] | None = None
         weight_unit, weights_exact = Fraction(1), True
-        if sample_weight is not None:
-            numbers = check_weights(sample_weight, n_samples)
+        numbers, class_unit = weigh_classes(class_weight, found, labels, sample_weight)
+        if numbers is not None:
             weights, weight_unit, weights_exact = scale_to_integers(numbers, "sample_weight")
+            weight_unit *= class_unit
         cost_matrix, cost_unit, costs_exact = _check_costs(costs, labels, len(found))
-        rows, counts, row_costs = _merge(matrix, labels, len(found), weights, cost_matrix)
-        rows, kept, source, flipped = _reduce_columns(rows)
+        merged = _merge(matrix, labels, len(found), weights, cost_matrix)
+        rows, kept, source, flipped = _reduce_columns(merged.rows)
         return cls(
             X=rows,
-            counts=counts,
+            counts=merged.counts,
+            samples=merged.samples,
             classes=found,
             positive=positive,
             feature_names=names,
             kept=kept,
             source=source,
             flipped=flipped,
-            costs=row_costs,
+            costs=merged.costs,
             weight_unit=weight_unit,
             cost_unit=cost_unit * (1 if costs is None else weight_unit),
             is_exact=weights_exact and costs_exact,
@@ -257,6 +269,7 @@ class Problem:
         first, group = _core.group_rows(values)
         counts = np.zeros((len(first), self.n_classes), dtype=np.int64)
         np.add.at(counts, group, self.counts)
+        samples = _sum_by_group(group, len(first), self.samples)
         costs = None
         if self.costs is not None:
             costs = np.zeros((len(first), self.n_classes), dtype=np.int64)
@@ -268,6 +281,7 @@ class Problem:
             self,
             X=rows,
             counts=counts,
+            samples=samples,
             kept=kept,
             source=source,
             flipped=flipped,
@@ -386,23 +400,38 @@ def _check_costs(
     return scale_to_integers(numbers, "costs")
 
 
+class _Merged(NamedTuple):
+    """Distinct rows with what there is of each."""
+
+    rows: NDArray[np.uint8]
+    counts: NDArray[np.int64]
+    samples: NDArray[np.int64]
+    costs: NDArray[np.int64] | None
+
+
 def _merge(
     matrix: NDArray[np.uint8],
     labels: NDArray[np.intp],
     n_classes: int,
     weights: NDArray[np.int64] | None,
     costs: NDArray[np.int64] | None,
-) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64] | None]:
-    """Return the distinct rows that have a weight, with their class counts and costs."""
+) -> _Merged:
+    """Return the distinct rows that have a weight."""
     first, group = _core.group_rows(matrix)
     n_rows = len(first)
     counts = _sum_by_group(group * np.int64(n_classes) + labels, n_rows * n_classes, weights)
     counts = counts.reshape(n_rows, n_classes)
     sums = None if costs is None else _weighted_cost_sums(costs, weights, group, n_rows)
     if weights is None:
-        return matrix[first], counts, sums
+        return _Merged(matrix[first], counts, counts.sum(axis=1), sums)
+    samples = _sum_by_group(group, n_rows, (weights > 0).astype(np.int64))
     counted = counts.any(axis=1)
-    return matrix[first][counted], counts[counted], None if sums is None else sums[counted]
+    return _Merged(
+        matrix[first][counted],
+        counts[counted],
+        samples[counted],
+        None if sums is None else sums[counted],
+    )
 
 
 def _sum_by_group(

@@ -223,6 +223,17 @@ class Solution:
         """``bound - objective``, in the metric's own unit; None without a tree."""
         return None if self.objective is None else self.bound - self.objective
 
+    def condensed(self) -> Solution:
+        """Return the solution with no more of the data than the tree tells apart.
+
+        Its problem has only the columns that the tree uses, and rows that agree
+        on these are merged: what the tree does with the data, and all that is
+        said of it, stays the same, but nobody can learn another tree from it.
+        """
+        if self.tree is None:
+            return self
+        return replace(self, task=self.task.on(self.problem.restricted(self.tree.features)))
+
     def summary(self) -> str:
         """Return a readable account: the tree, its confusion matrix and what is proven."""
         lines: list[str] = []

@@ -26,6 +26,7 @@ def solve(
     split_penalty: Any = 0,
     max_splits: int | None = None,
     min_leaf_weight: Any = 0,
+    min_samples_leaf: int = 0,
     constraints: Any = (),
     engine: str = "auto",
     time_limit: float | None = None,
@@ -57,6 +58,10 @@ def solve(
         The least weight of the samples in a leaf, without sample weights their
         number; the same as the constraint
         :class:`~goct.constraints.MinLeafWeight`.
+    min_samples_leaf
+        The least number of samples in a leaf, whatever they weigh; the same as
+        the constraint :class:`~goct.constraints.MinSamplesLeaf`. If samples have
+        different weights, only the MIP engine can keep both.
     constraints
         Conditions that the tree must meet, such as ``Recall() >= 0.9`` or the
         text "recall >= 0.9", see :mod:`goct.constraints`. If no tree meets
@@ -99,6 +104,7 @@ def solve(
         split_penalty=split_penalty,
         max_splits=max_splits,
         min_leaf_weight=min_leaf_weight,
+        min_samples_leaf=min_samples_leaf,
         constraints=constraints,
     )
     check_choice(engine, "engine", ENGINES)

@@ -5,17 +5,31 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import ceil
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from goct._validation import check_count
-from goct.constraints import Constraint, MetricConstraint, MinLeafWeight, check_constraints
+from goct.constraints import (
+    Constraint,
+    MetricConstraint,
+    MinLeafWeight,
+    MinSamplesLeaf,
+    check_constraints,
+)
 from goct.exact import Exact, as_fraction, check_magnitude
 from goct.metrics import Metric, get_metric
 from goct.metrics.declaration import check_declaration
 from goct.problem import Problem
 from goct.tree import MAX_DEPTH, Leaf, Tree
+
+
+class LeafMeasure(NamedTuple):
+    """How leaves are measured: integers of the rows of a problem, and the least sum of a leaf."""
+
+    weights: NDArray[np.int64]
+    least: int
 
 
 @dataclass(frozen=True)
@@ -31,14 +45,23 @@ class SizeLimit:
     min_leaf_weight
         The least weight of the samples in a leaf; without sample weights,
         their number.
+    min_samples_leaf
+        The least number of samples in a leaf, whatever they weigh.
     """
 
     max_depth: int
     max_splits: int | None = None
     min_leaf_weight: Fraction = Fraction(0)
+    min_samples_leaf: int = 0
 
     @classmethod
-    def read(cls, max_depth: Any, max_splits: Any = None, min_leaf_weight: Any = 0) -> SizeLimit:
+    def read(
+        cls,
+        max_depth: Any,
+        max_splits: Any = None,
+        min_leaf_weight: Any = 0,
+        min_samples_leaf: Any = 0,
+    ) -> SizeLimit:
         """Return the limit that a user's numbers stand for, or raise an error that names one."""
         depth = check_count(max_depth, "max_depth")
         if depth > MAX_DEPTH:
@@ -47,7 +70,7 @@ class SizeLimit:
         leaf = as_fraction(min_leaf_weight, "min_leaf_weight")
         if leaf < 0:
             raise ValueError(f"min_leaf_weight must not be negative, got {min_leaf_weight}")
-        return cls(depth, splits, leaf)
+        return cls(depth, splits, leaf, check_count(min_samples_leaf, "min_samples_leaf"))
 
     @property
     def reachable_depth(self) -> int:
@@ -60,9 +83,26 @@ class SizeLimit:
         full: int = 2**self.max_depth - 1
         return full if self.max_splits is None else min(self.max_splits, full)
 
-    def min_leaf_count(self, problem: Problem) -> int:
-        """Return the least leaf weight in the problem's integer counts, rounded up."""
-        return ceil(self.min_leaf_weight / problem.weight_unit)
+    def leaf_measures(self, problem: Problem) -> list[LeafMeasure]:
+        """Return what leaves must have enough of: a measure, or two if none implies the other.
+
+        Where all samples weigh the same, their number and their weight are one.
+        """
+        totals, samples = problem.counts.sum(axis=1), problem.samples
+        weight = LeafMeasure(totals, ceil(self.min_leaf_weight / problem.weight_unit))
+        number = LeafMeasure(samples, self.min_samples_leaf)
+        if not number.least:
+            return [weight]
+        if not weight.least:
+            return [number]
+        each = int(totals[0] // samples[0])
+        if np.array_equal(totals, each * samples):
+            return [LeafMeasure(samples, max(number.least, ceil(Fraction(weight.least, each))))]
+        return [number, weight]
+
+    def too_large_for(self, problem: Problem) -> bool:
+        """Say whether even a single leaf with all samples would be too small."""
+        return any(m.least > int(m.weights.sum()) for m in self.leaf_measures(problem))
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,8 +120,9 @@ class Task:
     split_penalty
         λ, the price of a split in the metric's own unit (cf. ``ccp_alpha``).
     constraints
-        What a tree must meet besides. The least leaf weight of `size` is among
-        them, as :class:`~goct.constraints.MinLeafWeight`.
+        What a tree must meet besides. The least leaf of `size` is among them, as
+        :class:`~goct.constraints.MinLeafWeight` and
+        :class:`~goct.constraints.MinSamplesLeaf`.
     """
 
     problem: Problem = field(repr=False)
@@ -100,6 +141,7 @@ class Task:
         split_penalty: Any = 0,
         max_splits: Any = None,
         min_leaf_weight: Any = 0,
+        min_samples_leaf: Any = 0,
         constraints: Any = (),
     ) -> Task:
         """Return the task that a user's arguments stand for, as :func:`goct.solve` takes them."""
@@ -110,12 +152,14 @@ class Task:
             )
         metric = get_metric(metric)
         metric.check(problem)
-        size = SizeLimit.read(max_depth, max_splits, min_leaf_weight)
+        size = SizeLimit.read(max_depth, max_splits, min_leaf_weight, min_samples_leaf)
         penalty = read_penalty(split_penalty)
-        others, leaf = [], size.min_leaf_weight
+        others, leaf, samples = [], size.min_leaf_weight, size.min_samples_leaf
         for constraint in check_constraints(constraints, problem):
             if isinstance(constraint, MinLeafWeight):
                 leaf = max(leaf, constraint.weight)
+            elif isinstance(constraint, MinSamplesLeaf):
+                samples = max(samples, constraint.number)
             else:
                 others.append(constraint)
         bounded = (c.metric for c in others if isinstance(c, MetricConstraint))
@@ -123,7 +167,10 @@ class Task:
             _check_declaration(declared, problem)
         if leaf > 0:
             others.append(MinLeafWeight(leaf))
-        return cls(problem, metric, replace(size, min_leaf_weight=leaf), penalty, tuple(others))
+        if samples > 0:
+            others.append(MinSamplesLeaf(samples))
+        size = replace(size, min_leaf_weight=leaf, min_samples_leaf=samples)
+        return cls(problem, metric, size, penalty, tuple(others))
 
     def objective(self, tree: Tree) -> Exact:
         """Return ``metric - split_penalty * splits`` of a tree, exactly."""
@@ -145,9 +192,9 @@ class Task:
     def has_only_constants(self) -> bool:
         """Whether no tree with a split can be better than a constant one, or is allowed."""
         problem, size = self.problem, self.size
-        too_heavy = size.min_leaf_count(problem) > int(problem.counts.sum())
         no_features = problem.X.shape[1] == 0
-        return too_heavy or no_features or size.most_splits == 0 or problem.n_classes == 1
+        no_splits = no_features or size.most_splits == 0 or problem.n_classes == 1
+        return no_splits or size.too_large_for(problem)
 
     def best_constant(self) -> Tree | None:
         """Return the best feasible tree without a split, or None. The first class wins ties."""

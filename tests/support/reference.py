@@ -58,17 +58,18 @@ def achievable(
     max_depth: int,
     weights: np.ndarray | None = None,
     min_leaf: int = 0,
+    min_samples: int = 0,
 ) -> set[tuple[Any, Any, int]]:
     """Return all achievable (TP, TN), each with the fewest splits.
 
     `positive` says of each row whether it is of the positive class, `min_leaf` is
-    the least weight of a leaf.
+    the least weight of a leaf, `min_samples` its least number of rows with a weight.
     """
     w = np.ones(len(X), dtype=int) if weights is None else weights
     pos, neg = np.where(positive, w, 0), np.where(positive, 0, w)
 
     def leaves(mask: np.ndarray) -> list[tuple[Any, Any]]:
-        if w[mask].sum() < min_leaf:
+        if w[mask].sum() < min_leaf or (w[mask] > 0).sum() < min_samples:
             return []
         return [(pos[mask].sum().item(), 0), (0, neg[mask].sum().item())]
 

@@ -35,7 +35,7 @@ from goct.metrics.metric import Combination, LinearMetric, Metric, Rewards, Shap
 from goct.metrics.polynomial import Polynomial
 from goct.metrics.quotient import Quotient, QuotientSum
 from goct.metrics.rational import QuotientMetric, RationalMetric
-from goct.metrics.registry import ALIASES, METRICS, get_metric
+from goct.metrics.registry import ALIASES, METRICS, choose_metric, get_metric
 
 __all__ = [
     "ALIASES",
@@ -81,5 +81,6 @@ __all__ = [
     "TrueNegatives",
     "TruePositives",
     "YoudenJ",
+    "choose_metric",
     "get_metric",
 ]

@@ -64,6 +64,32 @@ ALIASES = {
 """Other names under which users look for a metric."""
 
 
+def choose_metric(
+    metric: Any, n_classes: int, *, one_vs_rest: bool, has_class_weight: bool = False
+) -> Metric:
+    """Return a metric as :func:`get_metric` does, where "auto" goes by the number of classes.
+
+    Parameters
+    ----------
+    metric
+        A metric, its name, or "auto": F1 for two classes and for one against
+        the rest, balanced accuracy for more; but accuracy if classes have weights
+        of their own and none is named as the positive one.
+    n_classes
+        The number of classes.
+    one_vs_rest
+        Whether a positive class was named.
+    has_class_weight
+        Whether classes have weights.
+    """
+    if isinstance(metric, str) and metric == "auto":
+        if has_class_weight and not one_vs_rest:
+            return catalogue.Accuracy()
+        is_binary = n_classes <= 2 or one_vs_rest
+        return catalogue.F1() if is_binary else catalogue.BalancedAccuracy()
+    return get_metric(metric)
+
+
 def get_metric(metric: Any) -> Metric:
     """Return a metric from its name, or as it is.
 

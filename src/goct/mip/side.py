@@ -21,6 +21,7 @@ from goct.constraints import (
     MaxFeatures,
     MetricConstraint,
     MinLeafWeight,
+    MinSamplesLeaf,
     RequireFeatures,
 )
 from goct.metrics import LinearMetric
@@ -121,6 +122,8 @@ class SideConstraints:
                 requirements += _requirements(constraint, problem)
             elif isinstance(constraint, MinLeafWeight):
                 too_heavy |= _least_count(constraint, problem) > int(problem.counts.sum())
+            elif isinstance(constraint, MinSamplesLeaf):
+                too_heavy |= constraint.number > int(problem.samples.sum())
         columns = _choose_columns(problem, forbidden, required, prices)
         position = {int(j): k for k, j in enumerate(columns)}
         return cls(
@@ -223,6 +226,12 @@ def _(constraint: MinLeafWeight, context: Context) -> None:
     totals = context.problem.counts.sum(axis=1).astype(np.float64)
     least = _least_count(constraint, context.problem) - slack(totals.sum())
     _weigh_leaves(context.tree, totals, least, context.lazily)
+
+
+@state.register
+def _(constraint: MinSamplesLeaf, context: Context) -> None:
+    samples = context.problem.samples.astype(np.float64)
+    _weigh_leaves(context.tree, samples, constraint.number - 0.5, context.lazily)
 
 
 @state.register

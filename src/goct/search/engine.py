@@ -9,7 +9,12 @@ from functools import partial
 from typing import Any
 
 from goct._validation import check_flag
-from goct.constraints import FeatureSetConstraint, MetricConstraint, MinLeafWeight
+from goct.constraints import (
+    FeatureSetConstraint,
+    MetricConstraint,
+    MinLeafWeight,
+    MinSamplesLeaf,
+)
 from goct.metrics import LinearMetric, Metric
 from goct.plane.oracle import Incumbent, IncumbentSession, Session, StopError, TooFineError
 from goct.plane.points import Plane
@@ -36,12 +41,17 @@ def can_maximise(metric: Metric) -> bool:
 def unsupported(task: Task) -> str | None:
     """Say why the search engine cannot answer a question; None if it can."""
     problem, metric = task.problem, task.metric
-    own = (MinLeafWeight, FeatureSetConstraint)
+    own = (MinLeafWeight, MinSamplesLeaf, FeatureSetConstraint)
     constraints = [c for c in task.constraints if not isinstance(c, own)]
     if not can_maximise(metric):
         return (
             f"the search engine cannot maximise {metric.name!r}: it is not known to be monotone, "
             "that is, never to fall when TP or TN rises; if it is, declare it so"
+        )
+    if len(task.size.leaf_measures(problem)) > 1:
+        return (
+            "the search engine measures leaves by the number of samples or by their weight, not "
+            "by both at once if these differ"
         )
     for constraint in constraints:
         if not isinstance(constraint, MetricConstraint):
@@ -213,8 +223,8 @@ def solve_search(
             solve = partial(_solve_relaxation, fewest_splits=fewest_splits, **options)
             smallest = ColumnSearch(session, solve).run()
         else:
-            weights = task.problem.counts.sum(axis=1)
-            core = LinearOracle(task.problem.X, weights=weights, **options)
+            (measure,) = task.size.leaf_measures(task.problem)
+            core = LinearOracle(task.problem.X, weights=measure.weights, **options)
             smallest = _search(session, core, fewest_splits=fewest_splits)
     except StopError:
         pass  # what is known by now is the answer

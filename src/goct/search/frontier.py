@@ -18,7 +18,7 @@ from goct.problem import Problem
 from goct.search.oracle import LinearOracle
 from goct.search.questions import SearchOracle
 from goct.solution import Limit, Limits
-from goct.task import SizeLimit
+from goct.task import LeafMeasure, SizeLimit
 from goct.tree import Tree
 
 
@@ -176,6 +176,8 @@ def frontier(
     max_depth: int,
     *,
     max_splits: int | None = None,
+    min_leaf_weight: Any = 0,
+    min_samples_leaf: int = 0,
     pareto: bool = False,
     time_limit: float | None = None,
     n_jobs: int = 1,
@@ -196,6 +198,9 @@ def frontier(
         The largest number of splits between root and leaf.
     max_splits
         The largest number of splits; no limit if None.
+    min_leaf_weight, min_samples_leaf
+        The least weight, and the least number, of the samples in a leaf, as in
+        :func:`goct.solve`; only one of them if samples have different weights.
     pareto
         Whether to find, after the hull, all trees inside it that no other beats
         in both kinds of error. For every monotone metric with any monotone
@@ -222,7 +227,8 @@ def frontier(
     two_classes = problem if problem.n_classes == 2 else against_rest(problem)
     if callback is not None and not callable(callback):
         raise TypeError(f"callback must be callable, got {callback!r}")
-    size = SizeLimit.read(max_depth, max_splits)
+    size = SizeLimit.read(max_depth, max_splits, min_leaf_weight, min_samples_leaf)
+    measure = _check_leaves(size, two_classes)
     points = Points(two_classes)
 
     def report(elapsed: float) -> bool:
@@ -232,7 +238,9 @@ def frontier(
         return bool(callback(FrontierProgress(elapsed, found, len(walk.open_edges()))))
 
     session = _FrontierSession(Limits(time_limit), report)
-    core = LinearOracle(problem.X, n_jobs=n_jobs, memory_limit=memory_limit)
+    core = LinearOracle(
+        problem.X, weights=measure.weights, n_jobs=n_jobs, memory_limit=memory_limit
+    )
     walk = FrontierWalk(SearchOracle(session, core, points, size), points, size)
     try:
         walk.follow_hull()
@@ -261,6 +269,18 @@ def frontier(
         problem=problem,
         stats={"oracle_calls": session.calls, "time": session.elapsed},
     )
+
+
+def _check_leaves(size: SizeLimit, problem: Problem) -> LeafMeasure:
+    """Return how leaves are measured, or raise an error if that is not possible."""
+    measures = size.leaf_measures(problem)
+    if len(measures) > 1:
+        raise ValueError(
+            "samples have different weights: give either min_leaf_weight or min_samples_leaf"
+        )
+    if size.too_large_for(problem):
+        raise ValueError("no tree has such leaves: all samples together are too few for one")
+    return measures[0]
 
 
 class _FrontierSession(Session):

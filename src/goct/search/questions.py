@@ -51,7 +51,7 @@ class CostOracle:
         self.problem = problem
         self.size = size
         self.labels = labels
-        self._min_leaf = size.min_leaf_count(problem)
+        self._min_leaf = size.leaf_measures(problem)[0].least
 
     def solve(
         self,

@@ -1,0 +1,83 @@
+"""Weights of classes, as factors of the weights of their samples."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from math import lcm
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from goct._validation import check_weights, plain
+from goct.exact import as_fraction
+
+_LARGEST_SUM = 2**29
+"""Weights whose sum is smaller leave room for exact products of two such sums."""
+
+
+def weigh_classes(
+    class_weight: str | Mapping[Any, Any] | None,
+    classes: Sequence[Any],
+    labels: NDArray[np.integer[Any]],
+    sample_weight: ArrayLike | None,
+) -> tuple[NDArray[Any] | None, Fraction]:
+    """Return the weights of samples times those of their classes.
+
+    Parameters
+    ----------
+    class_weight
+        A dictionary from labels to numbers, "balanced", or None.
+    classes, labels
+        The classes, and the index of that of each sample.
+    sample_weight
+        The weights of the samples; None for ones.
+
+    Returns
+    -------
+    weights, unit
+        The weight of each sample in multiples of a unit; no weights if all are one.
+        They are integers where that is possible with a small sum.
+    """
+    weights = None if sample_weight is None else check_weights(sample_weight, len(labels))
+    if class_weight is None:
+        return weights, Fraction(1)
+    sums = np.bincount(labels, weights=weights, minlength=len(classes)).astype(np.float64)
+    factors = _factors(class_weight, classes, sums)
+    denominator = lcm(*(factor.denominator for factor in factors))
+    whole = [int(factor * denominator) for factor in factors]
+    is_whole = weights is None or weights.dtype.kind in "bui"
+    if is_whole and sum(w * float(s) for w, s in zip(whole, sums, strict=True)) < _LARGEST_SUM:
+        by_class = np.array(whole, dtype=np.int64)[labels]
+        unit = Fraction(1, denominator)
+    else:
+        by_class = np.array([float(factor) for factor in factors])[labels]
+        unit = Fraction(1)
+    product = by_class if weights is None else by_class * weights
+    return check_weights(product, len(labels)), unit
+
+
+def _factors(
+    class_weight: str | Mapping[Any, Any], classes: Sequence[Any], sums: NDArray[np.float64]
+) -> list[Fraction]:
+    """Return the weight of each class, given the sum of weights that its samples have."""
+    if isinstance(class_weight, str) and class_weight == "balanced":
+        total, present = Fraction(float(sums.sum())), int((sums > 0).sum())
+        return [total / (present * Fraction(s)) if s else Fraction(0) for s in sums.tolist()]
+    if not isinstance(class_weight, Mapping):
+        raise ValueError(
+            'class_weight must be None, "balanced" or a dictionary from labels to numbers; '
+            f"got {class_weight!r}"
+        )
+    given = {plain(label): weight for label, weight in class_weight.items()}
+    if strange := [label for label in given if label not in classes]:
+        raise ValueError(
+            f"class_weight has the label {strange[0]!r}, which does not occur; the labels are "
+            f"{list(classes)}"
+        )
+    factors = [as_fraction(given.get(c, 1), f"class_weight of {c!r}") for c in classes]
+    for label, factor in zip(classes, factors, strict=True):
+        if factor < 0:
+            raise ValueError(f"class_weight of {label!r} is negative: {given[label]}")
+    return factors
