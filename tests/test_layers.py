@@ -44,8 +44,9 @@ MAY_IMPORT = {
     # On top of all.
     "estimator": f"{CORE} data binarize solve",
     "demo": f"{CORE} binarize solve",
-    "bench": f"{CORE} files cart search mip solve goct",
-    "cli": f"{CORE} files data binarize model export report search mip solve demo bench",
+    "citation": "_core",
+    "bench": f"{CORE} files cart binarize search mip solve goct",
+    "cli": f"{CORE} files data binarize model export report search mip solve demo citation bench",
     "__main__": "cli",
     "table": "data",
     "model_file": "model",

@@ -77,6 +77,12 @@ def metrics() -> None:
 
 
 @app.command()
-def version() -> None:
+def version(
+    cite: Annotated[
+        bool, typer.Option("--cite", help="Show how to cite goct and its paper, as BibTeX.")
+    ] = False,
+) -> None:
     """Show the version."""
-    typer.echo(__version__)
+    from goct.citation import bibtex
+
+    typer.echo(bibtex() if cite else __version__)
