@@ -23,7 +23,8 @@ def bibtex() -> str:
 
 @misc{{tu2026generalized,
   author        = {{Tu, Jiancheng and Fan, Wenqi and Wu, Zhibin}},
-  title         = {{Generalized Optimal Classification Trees: A Mixed-Integer Programming Approach}},
+  title         = {{Generalized Optimal Classification Trees:
+                   A Mixed-Integer Programming Approach}},
   year          = {{2026}},
   eprint        = {{2602.02173}},
   archivePrefix = {{arXiv}},
