@@ -102,6 +102,19 @@ def test_with_a_minimum_leaf(seed) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(10))
+def test_with_a_minimum_number_of_samples(seed) -> None:
+    X, y, weights, _ = random_problem(seed)
+    problem = Problem.from_arrays(X, y, sample_weight=weights)
+    for metric in ("accuracy", "f1", "gmean"):
+        found = goct.path(problem, metric, 2, min_samples_leaf=3)
+        for splits, solution in enumerate(found):
+            truth = solve(problem, metric, 2, max_splits=splits, min_samples_leaf=3)
+            assert solution.value == truth.value
+            assert solution.status is truth.status
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(10))
 def test_several_classes(seed) -> None:
     rng = np.random.default_rng(seed)
     X = rng.integers(0, 2, (25, 4))

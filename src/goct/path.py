@@ -8,13 +8,14 @@ from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from goct._validation import check_jobs
 from goct.exact import Exact
 from goct.metrics import Metric
 from goct.one_vs_rest import name_the_rest
 from goct.plane.oracle import Incumbent
 from goct.plane.path import Budgets, BudgetsSession
 from goct.problem import Problem
-from goct.search.oracle import LinearOracle
+from goct.search.engine import core_of
 from goct.search.path import can_share, search_path
 from goct.solution import Limit, Limits, Progress, Solution, Status
 from goct.solve import one_against_the_rest, solve
@@ -309,6 +310,7 @@ def path(
     *,
     max_splits: int | None = None,
     min_leaf_weight: Any = 0,
+    min_samples_leaf: int = 0,
     constraints: Any = (),
     time_limit: float | None = None,
     n_jobs: int = 1,
@@ -324,7 +326,7 @@ def path(
 
     Parameters
     ----------
-    problem, metric, max_depth, min_leaf_weight, constraints
+    problem, metric, max_depth, min_leaf_weight, min_samples_leaf, constraints
         As in :func:`goct.solve`.
     max_splits
         The largest number of splits; by default as many as the depth allows,
@@ -359,6 +361,7 @@ def path(
         max_depth,
         max_splits=max_splits,
         min_leaf_weight=min_leaf_weight,
+        min_samples_leaf=min_samples_leaf,
         constraints=constraints,
     )
     limits = Limits(None if time_limit == float("inf") else time_limit)
@@ -375,17 +378,16 @@ def path(
         return callback is not None and bool(callback(PathProgress(elapsed, proven, total, nodes)))
 
     session = BudgetsSession(budgets, limits, report)
-    options: dict[str, Any] = {
-        "n_jobs": n_jobs,
+    options = {
+        "n_jobs": check_jobs(n_jobs),
         "memory_limit": memory_limit,
         "techniques": techniques,
     }
-    core = LinearOracle(problem.X, weights=problem.counts.sum(axis=1), **options)
     if binary.has_only_constants:
         if (constant := binary.best_constant()) is not None:
             budgets.tighten(useful - 1, binary.objective(constant))
     elif can_share(binary):
-        search_path(session, core)
+        search_path(session, core_of(binary, **options))
     else:
         _search_one_by_one(session)
     solutions = tuple(

@@ -83,6 +83,12 @@ def has_requirements(task: Task) -> bool:
     return any(isinstance(c, MetricConstraint) for c in task.constraints)
 
 
+def core_of(task: Task, **options: Any) -> LinearOracle:
+    """Return the search core for the data of a task; options are those of the oracle."""
+    (measure,) = task.size.leaf_measures(task.problem)
+    return LinearOracle(task.problem.X, weights=measure.weights, **options)
+
+
 def _maximiser(
     session: Session, incumbent: Incumbent, core: LinearOracle
 ) -> LinearMaximiser | PlaneMaximiser:
@@ -223,9 +229,7 @@ def solve_search(
             solve = partial(_solve_relaxation, fewest_splits=fewest_splits, **options)
             smallest = ColumnSearch(session, solve).run()
         else:
-            (measure,) = task.size.leaf_measures(task.problem)
-            core = LinearOracle(task.problem.X, weights=measure.weights, **options)
-            smallest = _search(session, core, fewest_splits=fewest_splits)
+            smallest = _search(session, core_of(task, **options), fewest_splits=fewest_splits)
     except StopError:
         pass  # what is known by now is the answer
     except KeyboardInterrupt:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from dataclasses import replace
+
 from goct.constraints import FeatureSetConstraint
 from goct.metrics import LinearMetric
 from goct.plane.oracle import StopError, TooFineError
-from goct.plane.path import BudgetsSession, SharedOracle
+from goct.plane.path import Budgets, BudgetsSession, SharedOracle
 from goct.plane.points import Plane
 from goct.search.engine import has_plane, has_requirements, unsupported
 from goct.search.linear import LinearMaximiser
@@ -14,6 +17,9 @@ from goct.search.oracle import LinearOracle
 from goct.search.questions import CostOracle, SearchOracle
 from goct.solution import Limit
 from goct.task import Task
+
+_SMALL = 2
+"""The depth of the trees that are found first."""
 
 
 def can_share(task: Task) -> bool:
@@ -37,6 +43,8 @@ def search_path(session: BudgetsSession, core: LinearOracle) -> None:
     """
     try:
         if not _search_linear(session, core):
+            if session.budgets.task.size.reachable_depth > _SMALL:
+                _try_small(session, core)
             _search_plane(session, core)
     except StopError:
         pass  # what is known by now is the answer
@@ -59,6 +67,25 @@ def _search_linear(session: BudgetsSession, core: LinearOracle) -> bool:
         return False  # there are questions with smaller numbers
     maximiser.maximise_budgets(budgets)
     return True
+
+
+def _try_small(session: BudgetsSession, core: LinearOracle) -> None:
+    """Find the best trees of a small depth: their values are where good questions start."""
+    budgets, task = session.budgets, session.budgets.task
+    small = Budgets(replace(task, size=replace(task.size, max_depth=_SMALL)), 2**_SMALL)
+    run = BudgetsSession(small, session.left, lambda _, nodes: session.tell(nodes))
+    try:
+        with suppress(TooFineError):
+            _search_plane(run, core)
+    except StopError:
+        session.limit = run.limit
+        raise
+    finally:
+        for incumbent in small.incumbents:
+            if incumbent.tree is not None:
+                budgets.offer(incumbent.tree)
+        session.calls += run.calls
+        session.nodes += run.nodes
 
 
 def _search_plane(session: BudgetsSession, core: LinearOracle) -> None:
