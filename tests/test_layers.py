@@ -13,7 +13,7 @@ import goct
 
 ROOT = Path(goct.__file__).parent
 TOOLS = "_core _validation exceptions exact"
-CORE = f"{TOOLS} _text metrics tree constraints problem task solution"
+CORE = f"{TOOLS} _text metrics tree constraints features problem task solution"
 MAY_IMPORT = {
     "_validation": "exact",
     "exceptions": "",
@@ -24,9 +24,10 @@ MAY_IMPORT = {
     "tree": "_text _validation metrics",
     "constraints": "_validation exact metrics",
     "class_weight": "_validation exact",
-    "problem": f"{TOOLS} class_weight tree",
+    "features": TOOLS,
+    "problem": f"{TOOLS} class_weight features tree data binarize",
     "one_vs_rest": "problem tree",
-    "cart": "problem tree",
+    "cart": "features problem tree",
     "task": f"{TOOLS} metrics tree constraints problem",
     "solution": CORE,
     # The engines: plane/ knows neither of them, and none knows data frames, models or reports.
@@ -52,7 +53,7 @@ MAY_IMPORT = {
     "model_file": "model",
 }
 # Where a module is loaded late because it takes a moment, never to hide a cycle.
-LOADS_LATE = {"solve", "cli", "bench", "__main__"}
+LOADS_LATE = {"problem", "solve", "cli", "bench", "__main__"}
 
 
 def unit_of(path: Path) -> str:

@@ -15,6 +15,8 @@ from goct.exact import as_fraction
 
 _BLOCK_ELEMENTS = 1 << 24
 _MOST_JOBS = 256
+EXPLICIT_BYTES = 2**31
+"""How large a matrix of all conditions may be."""
 
 
 def plain(value: Any) -> Any:
@@ -213,3 +215,13 @@ def check_weights(values: Any, n_rows: int) -> NDArray[Any]:
     if not weights.any():
         raise ValueError("sample_weight is zero everywhere; some row must count")
     return weights
+
+
+def check_explicit_size(n_rows: int, n_conditions: int) -> None:
+    """Raise a `ValueError` if a 0/1 matrix of all conditions of rows would be too large."""
+    if (size := n_rows * n_conditions) > EXPLICIT_BYTES:
+        raise ValueError(
+            f"a 0/1 matrix of {n_rows} rows and {n_conditions} conditions would take "
+            f"{size / 2**30:.1f} GB, and at most {EXPLICIT_BYTES / 2**30:g} are made; use fewer "
+            "thresholds, such as those of the binarizer 'mdlp', fewer columns or fewer rows"
+        )

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
+from math import floor
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from goct.features import RankedFeatures
 from goct.problem import Problem
 from goct.tree import Leaf, Node, Split, Tree
 
@@ -36,14 +39,14 @@ def cart_tree(
         What each class is worth in each row, which CART takes for the weight
         of samples of that class; the class counts by default.
     columns
-        The original columns that may be used; all that matter by default.
+        The original features that may be used; all that matter by default.
     random_state
         Decides between splits that are equally good.
     """
     gains = problem.counts if gains is None else gains
-    columns = problem.kept if columns is None else columns
     too_small = max_depth < 1 or (max_leaves is not None and max_leaves < 2)
-    if too_small or len(columns) == 0 or not (gains > 0).any():
+    nothing = problem.features.n_kept == 0 if columns is None else len(columns) == 0
+    if too_small or nothing or not (gains > 0).any():
         label = int(gains.sum(axis=0).argmax())
         return Tree(Leaf(label), problem.classes, problem.feature_names)
     from sklearn.tree import DecisionTreeClassifier  # takes a moment to load
@@ -51,15 +54,17 @@ def cart_tree(
     grown = DecisionTreeClassifier(
         max_depth=max_depth, max_leaf_nodes=max_leaves, random_state=random_state
     )
-    X, labels, weights = _samples(problem, gains, columns)
-    grown.fit(X, labels, sample_weight=weights)
+    X, feature_of = _cells(problem, columns)
+    rows, labels = np.nonzero(gains > 0)
+    grown.fit(X[rows], labels, sample_weight=gains[rows, labels].astype(np.float64))
     nodes = grown.tree_
 
     def build(i: int) -> Node:
         if nodes.children_left[i] < 0:
             return Leaf(int(grown.classes_[nodes.value[i, 0].argmax()]))
         left, right = int(nodes.children_left[i]), int(nodes.children_right[i])
-        return Split(int(columns[nodes.feature[i]]), build(left), build(right))
+        feature = feature_of(int(nodes.feature[i]), float(nodes.threshold[i]))
+        return Split(feature, build(left), build(right))
 
     return Tree(build(0), problem.classes, problem.feature_names)
 
@@ -91,9 +96,11 @@ def rank_features(
 
     started = time.perf_counter()
     forest = RandomForestClassifier(random_state=random_state, warm_start=True)
-    X, labels, weights = _samples(problem, gains, columns)
+    X, _ = _cells(problem, columns)
+    rows, labels = np.nonzero(gains > 0)
     if len(labels) == 0:
         return [int(j) for j in columns]
+    X, weights = X[rows], gains[rows, labels].astype(np.float64)
     for n_trees in range(_TREES_AT_ONCE, _N_TREES + 1, _TREES_AT_ONCE):
         forest.set_params(n_estimators=n_trees).fit(X, labels, sample_weight=weights)
         if seconds is not None and time.perf_counter() - started > seconds:
@@ -102,10 +109,23 @@ def rank_features(
     return [int(columns[k]) for k in order]
 
 
-def _samples(
-    problem: Problem, gains: NDArray[Any], columns: NDArray[np.intp]
-) -> tuple[NDArray[np.uint8], NDArray[np.intp], NDArray[np.float64]]:
-    """Return features, labels and weights of the pairs of row and class with a gain."""
-    rows, labels = np.nonzero(gains > 0)
-    X = np.stack([problem.column(int(j)) for j in columns], axis=1)
-    return X[rows], labels, gains[rows, labels].astype(np.float64)
+def _cells(
+    problem: Problem, columns: NDArray[np.intp] | None
+) -> tuple[NDArray[Any], Callable[[int, float], int]]:
+    """Return the values of the distinct rows, and what finds the feature of a column and a cut.
+
+    Parameters
+    ----------
+    problem
+        The data.
+    columns
+        The original features to use. All that matter if None: those that are
+        thresholds as ranks.
+    """
+    features = problem.features
+    if columns is None and isinstance(features, RankedFeatures):
+        ranks, offset = features.ranks, features.kept_offset
+        return ranks, lambda k, cut: features.original(int(offset[k]) + floor(cut))
+    chosen = problem.kept if columns is None else columns
+    X = np.stack([problem.column(int(j)) for j in chosen], axis=1)
+    return X, lambda k, _: int(chosen[k])

@@ -34,7 +34,7 @@ __all__ = [
 ]
 
 Feature: TypeAlias = str | int
-"""A column of the data, by name or by number."""
+"""A column of the data, by name or by number: see :attr:`goct.Problem.column_names`."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -64,7 +64,7 @@ class FeatureSetConstraint(Constraint):
 
     def is_met(self, tree: Tree, problem: Problem) -> bool:
         """Say, exactly, whether the features of a tree are admitted."""
-        return self.admits(problem)(set(tree.features))
+        return self.admits(problem)(problem.columns_of(tree.features))
 
 
 class ForbidFeatures(_FeatureConstraint, FeatureSetConstraint):
@@ -105,7 +105,7 @@ class RequireFeatures(_FeatureConstraint):
 
     def is_met(self, tree: Tree, problem: Problem) -> bool:
         """Say whether a tree, without idle splits, splits on all these features."""
-        return self.indices(problem) <= set(tree.pruned(problem).features)
+        return self.indices(problem) <= problem.columns_of(tree.pruned(problem).features)
 
 
 @dataclass(frozen=True, repr=False)
@@ -179,7 +179,7 @@ class FeatureBudget(FeatureSetConstraint):
         for feature, cost in self.costs.items():
             index = _index(feature, problem)
             if index in prices:
-                raise ValueError(f"the feature {problem.feature_names[index]!r} has two costs")
+                raise ValueError(f"the feature {problem.column_names[index]!r} has two costs")
             prices[index] = cost
         return prices
 
@@ -271,16 +271,16 @@ def _read_features(features: tuple[Any, ...]) -> tuple[Feature, ...]:
 
 def _index(feature: Feature, problem: Problem) -> int:
     """Return the number of a column, or raise an error that names it."""
+    names = problem.column_names
     if isinstance(feature, str):
-        if feature not in problem.feature_names:
+        if feature not in names:
             raise ValueError(
                 f"unknown feature {feature!r}; the features are "
-                f"{', '.join(map(repr, problem.feature_names[:8]))}"
-                + (", ..." if problem.n_features > 8 else "")
+                f"{', '.join(map(repr, names[:8]))}" + (", ..." if len(names) > 8 else "")
             )
-        return problem.feature_names.index(feature)
-    if not 0 <= feature < problem.n_features:
-        raise ValueError(f"unknown feature {feature}; there are {problem.n_features} columns")
+        return names.index(feature)
+    if not 0 <= feature < len(names):
+        raise ValueError(f"unknown feature {feature}; there are {len(names)} columns")
     return feature
 
 

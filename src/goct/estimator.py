@@ -35,7 +35,7 @@ from goct.solution import Progress, Solution, Status
 from goct.solve import solve
 from goct.tree import Leaf, Split, Tree
 
-BINARIZERS = ("mdlp", "quantiles", "midpoints", "none")
+BINARIZERS = ("mdlp", "quantiles", "midpoints", "exact", "none")
 
 
 class OptimalTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -75,8 +75,9 @@ class OptimalTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
     binarizer
         How to make conditions: "mdlp", "quantiles" or "midpoints", see
         :class:`goct.binarize.Binarizer`, or one of these with parameters of
-        your own. "none" if all columns are 0/1 or truth values already.
-        Parameters such as ``binarizer__n_thresholds`` can be set in either case.
+        your own. "exact" for trees that may cut anywhere. "none" if all columns
+        are 0/1 or truth values already. Parameters such as
+        ``binarizer__n_thresholds`` can be set in either case.
     constraints
         Conditions that the tree must meet on the training data, such as
         "recall >= 0.9", see :mod:`goct.constraints`.
@@ -237,14 +238,14 @@ class OptimalTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         # A metric of one class against the rest needs cuts that tell these two apart.
         is_one_vs_rest = metric.is_binary and len(classes) > 2
         target = y == self.pos_label if is_one_vs_rest else y
-        problem = Problem.from_arrays(
-            binarizer.fit(table, target, sample_weight).transform(table),
+        problem = Problem.from_columns(
+            table,
             y,
+            binarizer=binarizer.fit(table, target, sample_weight),
             pos_label=self.pos_label,
             sample_weight=sample_weight,
             class_weight=self.class_weight,
             costs=costs,
-            feature_names=binarizer.get_feature_names_out().tolist(),
         )
         solution = self._solve(problem, metric, least)
         if solution.tree is None:
@@ -322,8 +323,11 @@ class OptimalTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
 
     def apply(self, X: Any) -> NDArray[np.intp]:
         """Return the leaf of each row, as its place in preorder."""
-        matrix = self._conditions(X)
-        return self.tree_.apply(matrix)
+        check_is_fitted(self)
+        asked = self.tree_.features
+        places = {feature: k for k, feature in enumerate(asked)}
+        names = [self.tree_.feature_names[feature] for feature in asked]
+        return self.tree_.over(places, names).apply(self.binarizer_.evaluate(X, asked))
 
     def decision_path(self, X: Any) -> csr_matrix:
         """Return which nodes each row passes: a sparse 0/1 matrix, nodes in preorder."""
@@ -369,15 +373,16 @@ class OptimalTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         X, y, sample_weight, costs
             As in :meth:`fit`; every label must have occurred there.
         """
+        check_is_fitted(self)
         fitted = self.solution_.problem
-        return Problem.from_arrays(
-            self._conditions(X),
+        return Problem.from_columns(
+            X,
             column_or_1d(np.asarray(y)),
+            binarizer=self.binarizer_,
             classes=fitted.classes,
             pos_label=None if fitted.positive is None else fitted.classes[fitted.positive],
             sample_weight=sample_weight,
             costs=costs,
-            feature_names=self.tree_.feature_names,
         )
 
     @property
@@ -470,10 +475,6 @@ class OptimalTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         if printer is not None:
             printer.finish(solution)
         return solution
-
-    def _conditions(self, X: Any) -> NDArray[np.uint8]:
-        check_is_fitted(self)
-        return self.binarizer_.transform(X)
 
 
 class _Printer:

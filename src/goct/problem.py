@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,25 +21,38 @@ from goct._validation import (
 )
 from goct.class_weight import weigh_classes
 from goct.exact import scale_to_integers
+from goct.features import (
+    BinaryFeatures,
+    Features,
+    RankedFeatures,
+    RankNames,
+    Ranks,
+    group_ranks,
+    take_rows,
+)
 from goct.tree import Leaf, Node, Split, Tree
+
+if TYPE_CHECKING:
+    from goct.binarize import Binarizer
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Problem:
     """A classification problem over 0/1 features, as engines see it.
 
-    Build one with :meth:`from_arrays`. Rows with equal feature vectors are
+    Build one with :meth:`from_arrays`, or with :meth:`from_columns` for trees over
+    every threshold of the columns of a table. Rows with equal feature vectors are
     merged, and columns that no tree needs are left out: constant columns,
     copies of an earlier column and complements of one. Trees still name the
-    original columns, since each column that is kept remembers its place.
+    original features, since each one that is kept remembers its place.
 
     Attributes
     ----------
-    X
-        The distinct feature vectors in lexicographic order, restricted to the
-        columns that are kept; shape (rows, kept columns), 0/1 bytes.
+    features
+        What trees can ask: :class:`goct.features.BinaryFeatures` or, over
+        thresholds, :class:`goct.features.RankedFeatures`.
     counts
-        The weight of each class in each row of `X`, in multiples of
+        The weight of each class in each distinct row, in multiples of
         `weight_unit`; shape (rows, classes).
     samples
         The number of samples in each row of `X`, whatever their weight; those
@@ -50,16 +63,8 @@ class Problem:
         The index in `classes` of the positive class. None if there are more
         than two classes and none was named, or if the only label is a
         negative one (0, -1 or False).
-    feature_names
-        A name for every original column.
-    kept
-        The original column behind each column of `X`.
-    source, flipped
-        For every original column, the column of `X` that tells its value (-1
-        for constant columns) and whether it is the complement of it (for a
-        constant column: whether its value is 1).
     costs
-        The total cost of predicting each class in each row of `X`, weights
+        The total cost of predicting each class in each distinct row, weights
         included, in multiples of `cost_unit`; None if there are no costs.
     weight_unit, cost_unit
         What one count, and one unit of cost, stands for.
@@ -71,15 +76,11 @@ class Problem:
         The number of rows the problem was built from.
     """
 
-    X: NDArray[np.uint8]
+    features: Features
     counts: NDArray[np.int64]
     samples: NDArray[np.int64]
     classes: tuple[Any, ...]
     positive: int | None
-    feature_names: tuple[str, ...]
-    kept: NDArray[np.intp]
-    source: NDArray[np.intp]
-    flipped: NDArray[np.bool_]
     costs: NDArray[np.int64] | None
     weight_unit: Fraction
     cost_unit: Fraction
@@ -87,8 +88,7 @@ class Problem:
     n_samples: int
 
     def __post_init__(self) -> None:
-        arrays = self.X, self.counts, self.samples, self.kept, self.source, self.flipped, self.costs
-        for array in arrays:
+        for array in (self.counts, self.samples, self.costs):
             if array is not None:
                 array.flags.writeable = False
 
@@ -104,6 +104,8 @@ class Problem:
         class_weight: str | Mapping[Any, Any] | None = None,
         costs: ArrayLike | None = None,
         feature_names: Sequence[str] | None = None,
+        owner: Sequence[int] | None = None,
+        columns: Sequence[str] | None = None,
     ) -> Problem:
         """Build a problem from a 0/1 matrix and labels.
 
@@ -137,6 +139,10 @@ class Problem:
         feature_names
             Names for the columns of `X`; taken from a data frame by default,
             else x0, x1, ...
+        owner, columns
+            If the features are conditions on the columns of a table: the column
+            of each, by its number, and the names of the columns. Constraints then
+            name these. By default each feature is a column of its own.
 
         Returns
         -------
@@ -150,52 +156,193 @@ class Problem:
         if feature_names is None:
             feature_names = names_of_columns(X)
         matrix = check_binary_matrix(X, feature_names)
-        n_samples, n_features = matrix.shape
-        if n_samples == 0:
-            raise ValueError("X has no rows; at least one is needed")
-        if n_samples > np.iinfo(np.int32).max:
-            raise ValueError(
-                f"X has {n_samples} rows; at most {np.iinfo(np.int32).max} are allowed"
-            )
-        names = _check_names(feature_names, n_features)
-        found, labels = check_labels(y, n_samples)
-        if classes is not None:
-            found, labels = _check_classes(classes, found, labels)
-        found, labels, positive = _find_positive(found, labels, pos_label)
-        weights: NDArray[np.int64] | None = None
-        weight_unit, weights_exact = Fraction(1), True
-        numbers, class_unit = weigh_classes(class_weight, found, labels, sample_weight)
-        if numbers is not None:
-            weights, weight_unit, weights_exact = scale_to_integers(numbers, "sample_weight")
-            weight_unit *= class_unit
-        cost_matrix, cost_unit, costs_exact = _check_costs(costs, labels, len(found))
-        merged = _merge(matrix, labels, len(found), weights, cost_matrix)
-        rows, kept, source, flipped = _reduce_columns(merged.rows)
-        return cls(
-            X=rows,
-            counts=merged.counts,
-            samples=merged.samples,
-            classes=found,
-            positive=positive,
-            feature_names=names,
-            kept=kept,
-            source=source,
-            flipped=flipped,
-            costs=merged.costs,
-            weight_unit=weight_unit,
-            cost_unit=cost_unit * (1 if costs is None else weight_unit),
-            is_exact=weights_exact and costs_exact,
-            n_samples=n_samples,
+        _check_n_samples(len(matrix))
+        names = _check_names(feature_names, matrix.shape[1])
+        samples = _Samples.read(
+            y, len(matrix), classes, pos_label, sample_weight, class_weight, costs
         )
+        first, group = _core.group_rows(matrix)
+        rows, merged = samples.merged(first, group)
+        behind = _check_owner(owner, names if columns is None else columns, len(names))
+        return cls(BinaryFeatures.reduced(matrix[rows], names, *behind), **merged)
+
+    @classmethod
+    def from_ranks(
+        cls,
+        ranks: ArrayLike,
+        y: ArrayLike,
+        *,
+        sizes: ArrayLike | None = None,
+        classes: Sequence[Any] | None = None,
+        pos_label: Any = None,
+        sample_weight: ArrayLike | None = None,
+        class_weight: str | Mapping[Any, Any] | None = None,
+        costs: ArrayLike | None = None,
+        feature_names: Sequence[str] | None = None,
+        owner: Sequence[int] | None = None,
+        columns: Sequence[str] | None = None,
+    ) -> Problem:
+        """Build a problem over all thresholds of columns of ranks.
+
+        Column j has the thresholds ``rank > 0``, ``rank > 1``, ...; they are
+        features of the problem, in this order, after those of the columns before.
+        Most callers want :meth:`from_columns`.
+
+        Parameters
+        ----------
+        ranks
+            Non-negative integers, shape (samples, columns).
+        y, classes, pos_label, sample_weight, class_weight, costs
+            As in :meth:`from_arrays`.
+        sizes
+            How many ranks each column has; by default one more than its largest.
+        feature_names
+            A name for each threshold. A sequence that makes them when they are
+            asked for is kept as it is.
+        owner, columns
+            The column of a table behind each column of ranks, by its number, and
+            the names of these columns. By default each stands for itself.
+        """
+        matrix, limits = _check_ranks(ranks, sizes)
+        _check_n_samples(len(matrix))
+        samples = _Samples.read(
+            y, len(matrix), classes, pos_label, sample_weight, class_weight, costs
+        )
+        first, group = group_ranks(matrix, limits)
+        rows, merged = samples.merged(first, group)
+        names = RankNames(limits) if feature_names is None else feature_names
+        if isinstance(names, str) or len(names) != (limits - 1).sum():
+            raise ValueError(
+                f"feature_names must be {(limits - 1).sum()} names, one per threshold, got "
+                + (repr(names) if isinstance(names, str) else str(len(names)))
+            )
+        if columns is None:
+            columns = tuple(f"x{j}" for j in range(len(limits)))
+        behind = _check_owner(owner, columns, len(limits))
+        return cls(
+            RankedFeatures.reduced(take_rows(matrix, rows), limits, names, *behind), **merged
+        )
+
+    @classmethod
+    def from_columns(
+        cls,
+        X: Any,
+        y: ArrayLike,
+        *,
+        binarizer: Binarizer | None = None,
+        classes: Sequence[Any] | None = None,
+        pos_label: Any = None,
+        sample_weight: ArrayLike | None = None,
+        class_weight: str | Mapping[Any, Any] | None = None,
+        costs: ArrayLike | None = None,
+    ) -> Problem:
+        """Build a problem from the columns of a table and labels.
+
+        By default trees may cut numbers and dates at every threshold. No matrix
+        of conditions is made for that: a column is kept as the ranks of its values.
+
+        Parameters
+        ----------
+        X
+            A data frame of pandas, polars or pyarrow, a :class:`goct.data.Table`,
+            a mapping from names to columns, an array, or a list of rows.
+        y, classes, pos_label, sample_weight, class_weight, costs
+            As in :meth:`from_arrays`.
+        binarizer
+            A fitted :class:`goct.binarize.Binarizer`, whose conditions are the
+            features; its `conditions_` say what they mean. By default one of the
+            method "exact" that is fitted on `X`.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If the input is not as described; the message names the place.
+        """
+        if binarizer is None:
+            from goct.binarize import Binarizer  # takes a moment to load
+
+            binarizer = Binarizer("exact").fit(X, y, sample_weight)
+        given: dict[str, Any] = {
+            "classes": classes,
+            "pos_label": pos_label,
+            "sample_weight": sample_weight,
+            "class_weight": class_weight,
+            "costs": costs,
+            "feature_names": binarizer.feature_names,
+            "owner": binarizer.owner,
+            "columns": binarizer.column_names,
+        }
+        if not binarizer.has_ranks:
+            return cls.from_arrays(binarizer.transform(X), y, **given)
+        return cls.from_ranks(binarizer.ranks(X), y, sizes=binarizer.rank_sizes, **given)
+
+    @property
+    def X(self) -> NDArray[np.uint8]:  # noqa: N802
+        """The distinct feature vectors in lexicographic order, only features that are kept.
+
+        0/1 bytes of the shape (rows, kept features). If the features are
+        thresholds, the matrix is made when it is asked for, or refused if it
+        would be too large.
+        """
+        return self.features.explicit.X
+
+    @property
+    def kept(self) -> NDArray[np.intp]:
+        """The original feature behind each column of `X`."""
+        return self.features.explicit.kept
+
+    @property
+    def source(self) -> NDArray[np.intp]:
+        """For every original feature, the column of `X` that tells its value; -1 if constant."""
+        return self.features.explicit.source
+
+    @property
+    def flipped(self) -> NDArray[np.bool_]:
+        """For every original feature, whether it is the complement of that column of `X`.
+
+        For a constant feature: whether its value is 1.
+        """
+        return self.features.explicit.flipped
+
+    @property
+    def feature_names(self) -> Sequence[str]:
+        """A name for every original feature. Those of thresholds are made when asked for."""
+        return self.features.names
+
+    @property
+    def column_names(self) -> Sequence[str]:
+        """The names of the columns that the features are conditions on.
+
+        In a problem made by :meth:`from_arrays`, each feature is a column of its own.
+        """
+        return self.features.columns
+
+    @property
+    def has_thresholds(self) -> bool:
+        """Whether the features are thresholds of ranked columns."""
+        return isinstance(self.features, RankedFeatures)
+
+    def explicit(self) -> Problem:
+        """Return the same problem, its features being a 0/1 matrix.
+
+        Features keep their numbers, so that a tree of one problem is one of the
+        other.
+
+        Raises
+        ------
+        ValueError
+            If the matrix would be too large.
+        """
+        return replace(self, features=self.features.explicit) if self.has_thresholds else self
 
     @property
     def n_rows(self) -> int:
         """The number of distinct feature vectors."""
-        return len(self.X)
+        return len(self.counts)
 
     @property
     def n_features(self) -> int:
-        """The number of original columns."""
+        """The number of original features."""
         return len(self.feature_names)
 
     @property
@@ -244,15 +391,21 @@ class Problem:
         return np.flatnonzero((self.counts > 0).sum(axis=1) > 1)
 
     def column(self, feature: int) -> NDArray[np.uint8]:
-        """Return the values of an original column in the distinct rows."""
-        if self.source[feature] < 0:
-            return np.full(self.n_rows, self.flipped[feature], dtype=np.uint8)
-        return self.X[:, self.source[feature]] ^ np.uint8(self.flipped[feature])
+        """Return the values of an original feature in the distinct rows."""
+        return self.features.column(feature)
+
+    def columns_of(self, features: Iterable[int]) -> frozenset[int]:
+        """Return the columns that some features are conditions on, by their numbers."""
+        return frozenset(map(self.features.owner_of, features))
+
+    def features_of(self, columns: Iterable[int]) -> NDArray[np.intp]:
+        """Return the features that are conditions on some columns, in increasing order."""
+        return self.features.features_of(list(columns))
 
     def restricted(self, features: Iterable[int]) -> Problem:
-        """Return the problem as seen by trees that use some of the original columns only.
+        """Return the problem as seen by trees that use some of the original features only.
 
-        Rows that agree on these columns are merged. The other columns count as
+        Rows that agree on these features are merged. The other features count as
         constant, but keep their places and names, so that a tree of the
         restricted problem is one of this problem and has the same confusion
         matrix there.
@@ -260,32 +413,17 @@ class Problem:
         Parameters
         ----------
         features
-            The original columns that trees may use.
+            The original features that trees may use.
         """
-        chosen = np.array(sorted(set(features)), dtype=np.intp)
-        values = np.zeros((self.n_rows, len(chosen)), dtype=np.uint8)
-        for k, feature in enumerate(chosen.tolist()):
-            values[:, k] = self.column(feature)
-        first, group = _core.group_rows(values)
-        counts = np.zeros((len(first), self.n_classes), dtype=np.int64)
-        np.add.at(counts, group, self.counts)
-        samples = _sum_by_group(group, len(first), self.samples)
-        costs = None
-        if self.costs is not None:
-            costs = np.zeros((len(first), self.n_classes), dtype=np.int64)
-            np.add.at(costs, group, self.costs)
-        rows = np.zeros((len(first), self.n_features), dtype=np.uint8)
-        rows[:, chosen] = values[first]
-        rows, kept, source, flipped = _reduce_columns(rows)
+        if not isinstance(features, np.ndarray):
+            features = np.fromiter(features, dtype=np.intp)
+        kept, group = self.features.restricted(np.unique(features))
         return replace(
             self,
-            X=rows,
-            counts=counts,
-            samples=samples,
-            kept=kept,
-            source=source,
-            flipped=flipped,
-            costs=costs,
+            features=kept,
+            counts=_sums_by_group(self.counts, group),
+            samples=_sum_by_group(group, int(group.max()) + 1, self.samples),
+            costs=None if self.costs is None else _sums_by_group(self.costs, group),
         )
 
     def reduce(self, tree: Tree) -> Tree:
@@ -326,7 +464,7 @@ class Problem:
     def __repr__(self) -> str:
         return (
             f"Problem({self.n_samples} samples, {self.n_rows} distinct rows, "
-            f"{self.X.shape[1]} of {self.n_features} features, classes {list(self.classes)})"
+            f"{self.features.n_kept} of {self.n_features} features, classes {list(self.classes)})"
         )
 
 
@@ -400,38 +538,133 @@ def _check_costs(
     return scale_to_integers(numbers, "costs")
 
 
-class _Merged(NamedTuple):
-    """Distinct rows with what there is of each."""
+@dataclass(frozen=True, eq=False)
+class _Samples:
+    """What is known of each sample besides its features."""
 
-    rows: NDArray[np.uint8]
-    counts: NDArray[np.int64]
-    samples: NDArray[np.int64]
+    labels: NDArray[np.intp]
+    classes: tuple[Any, ...]
+    positive: int | None
+    weights: NDArray[np.int64] | None
     costs: NDArray[np.int64] | None
+    weight_unit: Fraction
+    cost_unit: Fraction
+    is_exact: bool
+
+    @classmethod
+    def read(
+        cls,
+        y: ArrayLike,
+        n_samples: int,
+        classes: Sequence[Any] | None,
+        pos_label: Any,
+        sample_weight: ArrayLike | None,
+        class_weight: str | Mapping[Any, Any] | None,
+        costs: ArrayLike | None,
+    ) -> _Samples:
+        """Read what a user gave, see :meth:`Problem.from_arrays`."""
+        found, labels = check_labels(y, n_samples)
+        if classes is not None:
+            found, labels = _check_classes(classes, found, labels)
+        found, labels, positive = _find_positive(found, labels, pos_label)
+        weights: NDArray[np.int64] | None = None
+        weight_unit, weights_exact = Fraction(1), True
+        numbers, class_unit = weigh_classes(class_weight, found, labels, sample_weight)
+        if numbers is not None:
+            weights, weight_unit, weights_exact = scale_to_integers(numbers, "sample_weight")
+            weight_unit *= class_unit
+        cost_matrix, cost_unit, costs_exact = _check_costs(costs, labels, len(found))
+        return cls(
+            labels=labels,
+            classes=found,
+            positive=positive,
+            weights=weights,
+            costs=cost_matrix,
+            weight_unit=weight_unit,
+            cost_unit=cost_unit * (1 if costs is None else weight_unit),
+            is_exact=weights_exact and costs_exact,
+        )
+
+    def merged(
+        self, first: NDArray[np.integer], group: NDArray[np.integer]
+    ) -> tuple[NDArray[np.integer], dict[str, Any]]:
+        """Return the rows to keep, those that have a weight, and what a problem knows of them.
+
+        Parameters
+        ----------
+        first
+            A sample of each kind, kinds having equal features.
+        group
+            The kind of each sample.
+        """
+        n_rows, n_classes = len(first), len(self.classes)
+        counts = _sum_by_group(
+            group * np.int64(n_classes) + self.labels, n_rows * n_classes, self.weights
+        ).reshape(n_rows, n_classes)
+        costs = None
+        if self.costs is not None:
+            costs = _weighted_cost_sums(self.costs, self.weights, group, n_rows)
+        samples = counts.sum(axis=1)
+        if self.weights is not None:
+            counted = counts.any(axis=1)
+            samples = _sum_by_group(group, n_rows, (self.weights > 0).astype(np.int64))[counted]
+            first, counts = first[counted], counts[counted]
+            costs = None if costs is None else costs[counted]
+        return first, {
+            "counts": counts,
+            "samples": samples,
+            "classes": self.classes,
+            "positive": self.positive,
+            "costs": costs,
+            "weight_unit": self.weight_unit,
+            "cost_unit": self.cost_unit,
+            "is_exact": self.is_exact,
+            "n_samples": len(self.labels),
+        }
 
 
-def _merge(
-    matrix: NDArray[np.uint8],
-    labels: NDArray[np.intp],
-    n_classes: int,
-    weights: NDArray[np.int64] | None,
-    costs: NDArray[np.int64] | None,
-) -> _Merged:
-    """Return the distinct rows that have a weight."""
-    first, group = _core.group_rows(matrix)
-    n_rows = len(first)
-    counts = _sum_by_group(group * np.int64(n_classes) + labels, n_rows * n_classes, weights)
-    counts = counts.reshape(n_rows, n_classes)
-    sums = None if costs is None else _weighted_cost_sums(costs, weights, group, n_rows)
-    if weights is None:
-        return _Merged(matrix[first], counts, counts.sum(axis=1), sums)
-    samples = _sum_by_group(group, n_rows, (weights > 0).astype(np.int64))
-    counted = counts.any(axis=1)
-    return _Merged(
-        matrix[first][counted],
-        counts[counted],
-        samples[counted],
-        None if sums is None else sums[counted],
-    )
+def _check_n_samples(n_samples: int) -> None:
+    if n_samples == 0:
+        raise ValueError("X has no rows; at least one is needed")
+    if n_samples > np.iinfo(np.int32).max:
+        raise ValueError(f"X has {n_samples} rows; at most {np.iinfo(np.int32).max} are allowed")
+
+
+def _check_owner(
+    owner: Sequence[int] | None, columns: Sequence[str], n_parts: int
+) -> tuple[NDArray[np.intp], tuple[str, ...]]:
+    """Return the column behind each part of the features, and the names of the columns."""
+    names = tuple(map(str, columns))
+    places = np.arange(n_parts) if owner is None else np.array(owner, dtype=np.intp)
+    if places.shape != (n_parts,) or (places < 0).any() or (places >= len(names)).any():
+        raise ValueError(
+            f"owner must have {n_parts} entries, each the number of one of {len(names)} columns"
+        )
+    return places, names
+
+
+def _check_ranks(ranks: ArrayLike, sizes: ArrayLike | None) -> tuple[Ranks, NDArray[np.intp]]:
+    """Return the ranks column after column, and how many each column has."""
+    matrix = np.asarray(ranks)
+    if matrix.ndim != 2 or not np.issubdtype(matrix.dtype, np.integer):
+        raise ValueError(
+            f"ranks must be a matrix of integers, got {matrix.dtype} of shape {matrix.shape}"
+        )
+    if matrix.size and matrix.min() < 0:
+        raise ValueError("ranks must not be negative")
+    largest = matrix.max(axis=0, initial=0).astype(np.intp)
+    limits = largest + 1 if sizes is None else np.array(sizes, dtype=np.intp)
+    if limits.shape != largest.shape or (limits <= largest).any():
+        raise ValueError("sizes must be one number per column of ranks, above its largest rank")
+    if matrix.dtype not in (np.uint16, np.uint32):
+        matrix = matrix.astype(np.uint16 if limits.max(initial=0) <= 2**16 else np.uint32)
+    return matrix, limits
+
+
+def _sums_by_group(numbers: NDArray[np.int64], group: NDArray[np.integer]) -> NDArray[np.int64]:
+    """Return the sums of rows of a matrix by group."""
+    n_groups = int(group.max()) + 1
+    return np.stack([_sum_by_group(group, n_groups, column) for column in numbers.T], axis=1)
 
 
 def _sum_by_group(
@@ -447,7 +680,7 @@ def _sum_by_group(
 def _weighted_cost_sums(
     costs: NDArray[np.int64],
     weights: NDArray[np.int64] | None,
-    group: NDArray[np.int32],
+    group: NDArray[np.integer],
     n_rows: int,
 ) -> NDArray[np.int64]:
     if weights is not None:
@@ -457,17 +690,3 @@ def _weighted_cost_sums(
         costs = costs * weights[:, None]
     columns = [_sum_by_group(group, n_rows, column) for column in costs.T]
     return np.stack(columns, axis=1)
-
-
-def _reduce_columns(
-    rows: NDArray[np.uint8],
-) -> tuple[NDArray[np.uint8], NDArray[np.intp], NDArray[np.intp], NDArray[np.bool_]]:
-    """Return the rows with the columns to keep only, which ones, and how the others follow."""
-    first = _core.match_columns(np.ascontiguousarray(rows))
-    kept = np.flatnonzero(first == np.arange(len(first)))
-    position = np.full(len(first) + 1, -1, dtype=np.intp)  # the last one is for constant columns
-    position[kept] = np.arange(len(kept))
-    source = position[first]
-    flipped = rows[0].astype(bool)
-    flipped[source >= 0] ^= flipped[kept[source[source >= 0]]]
-    return rows if len(kept) == len(first) else np.take(rows, kept, axis=1), kept, source, flipped

@@ -263,7 +263,10 @@ class Solution:
         trees = f"tree of depth {self.max_depth}"
         if self.max_splits is not None:
             trees += f" with at most {self.max_splits} splits"
-        over = "over these features" + (" that meets the constraints" if self.constraints else "")
+        features = "these features"
+        if self.problem.has_thresholds:
+            features = "all thresholds of these columns"
+        over = f"over {features}" + (" that meets the constraints" if self.constraints else "")
         match self.status:
             case Status.OPTIMAL:
                 note = "" if self.problem.is_exact else " (weights or costs were rounded)"
@@ -274,7 +277,7 @@ class Solution:
                 why = _WHY_STOPPED[self.limit]
                 return f"not proven optimal ({why}): at most {size} from the best"
             case Status.INFEASIBLE:
-                return f"infeasible: no {trees} over these features meets the constraints"
+                return f"infeasible: no {trees} over {features} meets the constraints"
             case Status.NO_SOLUTION:
                 return "no tree found"
 

@@ -192,7 +192,7 @@ class Task:
     def has_only_constants(self) -> bool:
         """Whether no tree with a split can be better than a constant one, or is allowed."""
         problem, size = self.problem, self.size
-        no_features = problem.X.shape[1] == 0
+        no_features = problem.features.n_kept == 0
         no_splits = no_features or size.most_splits == 0 or problem.n_classes == 1
         return no_splits or size.too_large_for(problem)
 

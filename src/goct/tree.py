@@ -54,12 +54,13 @@ class Tree:
     classes
         The labels; leaves hold indices into them.
     feature_names
-        A name for every column of the data, in order.
+        A name for every column of the data, in order. A tuple, or a sequence that
+        makes them when they are asked for.
     """
 
     root: Node
     classes: tuple[Any, ...]
-    feature_names: tuple[str, ...]
+    feature_names: Sequence[str]
 
     def __post_init__(self) -> None:
         if self.depth > MAX_DEPTH:
@@ -235,7 +236,8 @@ class Tree:
                 raise ValueError(f"node {number} has neither a feature nor a label")
             return Leaf(labels[number])
 
-        return cls(build(1), tuple(classes), tuple(feature_names))
+        names = tuple(feature_names) if isinstance(feature_names, list) else feature_names
+        return cls(build(1), tuple(classes), names)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the tree as plain data that JSON can hold."""

@@ -12,12 +12,20 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from goct._validation import check_choice, check_count, check_labels, check_weights
+from goct._validation import (
+    check_choice,
+    check_count,
+    check_explicit_size,
+    check_labels,
+    check_weights,
+)
 from goct.binarize.chooser import Chooser
+from goct.binarize.condition_list import Block, ConditionList, Cuts, Reader
 from goct.binarize.conditions import (
     Above,
     After,
     Condition,
+    OneOf,
     condition_from_dict,
     evaluate,
 )
@@ -27,7 +35,7 @@ from goct.exact import as_fraction
 from goct.exceptions import BinarizationWarning
 
 SCHEMA = "goct.binarizer/1"
-METHODS = ("auto", "mdlp", "quantiles", "midpoints", "none")
+METHODS = ("auto", "mdlp", "quantiles", "midpoints", "exact", "none")
 
 
 class Binarizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -48,7 +56,8 @@ class Binarizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Where to cut numbers and dates. "mdlp": where the labels say that a cut
         is worth its description (Fayyad and Irani), which may be nowhere.
         "quantiles": into parts of about the same size. "midpoints": wherever
-        the label changes. "none": nowhere, all values being 0 and 1 already.
+        the label changes. "exact": between all values that differ, so that a tree
+        may cut anywhere; see :meth:`ranks`. "none": nowhere, all values being 0 and 1 already.
         "auto": "mdlp" if there are labels, else "quantiles".
     n_thresholds
         How many thresholds per column at most. By default 3 for quantiles, and
@@ -73,10 +82,12 @@ class Binarizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     ----------
     conditions_
         The conditions, one per output column: a list of
-        :class:`goct.binarize.conditions.Condition`.
+        :class:`goct.binarize.conditions.Condition`. With "exact" a sequence that
+        makes them when they are asked for.
     thresholds_
         The increasing thresholds of each column of numbers or dates (those of
-        dates as text). They can be given as `thresholds` again.
+        dates as text). They can be given as `thresholds` again. With "exact" they are
+        arrays.
     levels_
         The levels of each categorical column that occurred: texts, or the
         numbers and truth values that the column held. Not known (and empty) if
@@ -107,7 +118,7 @@ class Binarizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     x1 is missing
     """
 
-    conditions_: list[Condition]
+    conditions_: Sequence[Condition]
     thresholds_: dict[str, list[Any]]
     levels_: dict[str, list[Any]]
     kinds_: list[str]
@@ -169,7 +180,7 @@ class Binarizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 yield name, column.take(rows)
 
         kinds: list[str] = []
-        conditions: list[Condition] = []
+        blocks: list[Block] = []
         levels: dict[str, list[Any]] = {}
         for name, column in columns():
             kinds.append(column.kind)
@@ -179,19 +190,26 @@ class Binarizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             if column.kind == "category":
                 texts = sorted({text for text in column.values if text is not None})
                 levels[name] = [column.typed.get(text, text) for text in texts]
-            conditions += chooser.conditions(name, column)
-        if not conditions and method == "mdlp":
-            conditions = [c for name, column in columns() for c in chooser.quantiles(name, column)]
-            if conditions:
+            choose = chooser.blocks if method == "exact" else chooser.conditions
+            blocks += choose(name, column)
+        if not blocks and method == "mdlp":
+            blocks = [c for name, column in columns() for c in chooser.quantiles(name, column)]
+            if blocks:
                 _warn("MDLP finds no column worth cutting; the thresholds are at quantiles instead")
-        if not conditions:
+        if not blocks:
             rare = [name for name, texts in levels.items() if len(texts) > 1]
             why = "no column has two different values"
             if rare:
                 why = f"each category of {', '.join(map(repr, rare[:5]))} is too rare for one"
             _warn(f"X gives no condition: {why}")
         names = list(table.column_names)
-        self._set_fitted(conditions, names, kinds, has_names=table.names is not None)
+        conditions = [block for block in blocks if isinstance(block, Condition)]
+        self._set_fitted(
+            ConditionList(blocks) if method == "exact" else conditions,
+            names,
+            kinds,
+            has_names=table.names is not None,
+        )
         self.levels_ = levels
         return self
 
@@ -203,13 +221,90 @@ class Binarizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         table = read_table(X)
+        if not isinstance(self.conditions_, ConditionList):
+            return evaluate(self.conditions_, table.n_rows, self._reader(table))
+        conditions = self.conditions_
+        check_explicit_size(table.n_rows, len(conditions))
+        ranks = conditions.ranks(table.n_rows, self._reader(table))
+        above = [ranks[:, k, None] > np.arange(s - 1) for k, s in enumerate(conditions.sizes)]
+        empty = np.empty((table.n_rows, 0), dtype=bool)
+        return np.concatenate([empty, *above], axis=1).view(np.uint8)
+
+    def ranks(self, X: Any) -> NDArray[np.unsignedinteger[Any]]:
+        """Return the ranks of the rows of a table; for the method "exact".
+
+        Each column of numbers or dates becomes one of ranks: the number of
+        thresholds below a value, 0 if it is missing. Each other condition becomes
+        a column of 0 and 1. This is all that trees over the conditions can see.
+        """
+        return self._ranked().ranks((table := read_table(X)).n_rows, self._reader(table))
+
+    @property
+    def has_ranks(self) -> bool:
+        """Whether :meth:`ranks` can be asked for."""
+        check_is_fitted(self)
+        return isinstance(self.conditions_, ConditionList)
+
+    @property
+    def rank_sizes(self) -> NDArray[np.intp]:
+        """How many ranks each column of :meth:`ranks` has."""
+        return self._ranked().sizes
+
+    @property
+    def owner(self) -> list[int]:
+        """The column of the table behind each condition; "exact": each column of :meth:`ranks`."""
+        place = {name: j for j, name in enumerate(self.column_names)}
+        return [place[block.column] for block in self._blocks()]
+
+    def evaluate(self, X: Any, features: Sequence[int]) -> NDArray[np.uint8]:
+        """Return some columns of :meth:`transform`, without making the others.
+
+        Parameters
+        ----------
+        X
+            As in :meth:`transform`.
+        features
+            The places of the conditions.
+        """
+        check_is_fitted(self)
+        table = read_table(X)
+        levels: dict[str, set[str]] = {}
+        for block in self._blocks():
+            known = levels.setdefault(block.column, set())
+            known.update(block.levels if isinstance(block, OneOf) else ())
+        read = self._reader(table)
+        columns = {name: read(name, known) for name, known in levels.items()}
+        asked = [self.conditions_[feature] for feature in features]
+        return evaluate(asked, table.n_rows, lambda name, _: columns[name])
+
+    @property
+    def feature_names(self) -> Sequence[str]:
+        """The conditions in words; those of "exact" are made when they are asked for."""
+        check_is_fitted(self)
+        if isinstance(self.conditions_, ConditionList):
+            return self.conditions_.names
+        return tuple(condition.name for condition in self.conditions_)
+
+    def _blocks(self) -> Sequence[Block]:
+        """Return the conditions, all thresholds of a column at once where they are an array."""
+        conditions = self.conditions_
+        return conditions.blocks if isinstance(conditions, ConditionList) else conditions
+
+    def _ranked(self) -> ConditionList:
+        check_is_fitted(self)
+        if not isinstance(self.conditions_, ConditionList):
+            raise ValueError(f"there are ranks with the method 'exact' only, not {self.method!r}")
+        return self.conditions_
+
+    def _reader(self, table: Table) -> Reader:
+        """Return what reads a column of a table as one of the fit, by its name."""
         place = dict(zip(self.column_names, self._match_columns(table), strict=True))
         kind = dict(zip(self.column_names, self.kinds_, strict=True))
 
         def read(name: str, levels: Collection[str]) -> Column:
             return table.column(place[name], kind[name], levels)
 
-        return evaluate(self.conditions_, table.n_rows, read)
+        return read
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Return the conditions in words, such as ``mean radius > 15.1``.
@@ -294,7 +389,12 @@ class Binarizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return [f"x{j}" for j in range(self.n_features_in_)]
 
     def _set_fitted(
-        self, conditions: list[Condition], names: list[str], kinds: list[str], *, has_names: bool
+        self,
+        conditions: Sequence[Condition],
+        names: list[str],
+        kinds: list[str],
+        *,
+        has_names: bool,
     ) -> None:
         _check_distinct_names(conditions)
         self.conditions_ = conditions
@@ -303,8 +403,10 @@ class Binarizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.thresholds_ = {
             name: [] for name, kind in zip(names, kinds, strict=True) if kind in ("number", "date")
         }
-        for condition in conditions:
-            if isinstance(condition, Above):
+        for condition in self._blocks():
+            if isinstance(condition, Cuts):
+                self.thresholds_[condition.column] = condition.thresholds  # type: ignore[assignment]
+            elif isinstance(condition, Above):
                 self.thresholds_[condition.column].append(condition.threshold)
             elif isinstance(condition, After):
                 self.thresholds_[condition.column].append(condition.moment)
@@ -322,6 +424,11 @@ class Binarizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError(
                 f"the method {method!r} requires y to be passed, but the target y is None; "
                 "without labels, use 'quantiles'"
+            )
+        if self.n_thresholds is not None and method == "exact":
+            raise ValueError(
+                "the method 'exact' takes every threshold; leave out n_thresholds, or choose "
+                "'quantiles'"
             )
         if self.n_thresholds is not None:
             check_count(self.n_thresholds, "n_thresholds", minimum=1)
@@ -392,9 +499,16 @@ def _check_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64]:
     return weights / weights[weights > 0].mean() if weights.max() < 1 else weights
 
 
-def _check_distinct_names(conditions: list[Condition]) -> None:
+def _check_distinct_names(conditions: Sequence[Condition]) -> None:
     columns: dict[str, str] = {}
+    cuts: list[Cuts] = []
+    if isinstance(conditions, ConditionList):
+        cuts = [block for block in conditions.blocks if isinstance(block, Cuts)]
+        conditions = [block for block in conditions.blocks if isinstance(block, Condition)]
     for condition in conditions:
+        for block in cuts:
+            if block.find(condition.name) is not None:
+                columns[condition.name] = block.column
         other = columns.setdefault(condition.name, condition.column)
         if other != condition.column:
             raise ValueError(

@@ -10,10 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from goct._validation import check_numbers
+from goct.binarize.condition_list import Block, Cuts
 from goct.binarize.conditions import Above, After, Condition, IsTrue, Missing, OneOf
 from goct.binarize.entropy import label_change_gaps, mdlp_gaps
 from goct.binarize.thresholds import (
     Gap,
+    all_middles,
+    all_moments,
     middle,
     moment_between,
     quantile_gaps,
@@ -61,8 +64,19 @@ class Chooser:
                 found.append(IsTrue(name))
         else:
             found += _cut(name, column.kind, self._gaps(column), self.method)
-        missing = column.missing
-        return found + ([Missing(name)] if missing.any() and not missing.all() else [])
+        return found + _missing(name, column)
+
+    def blocks(self, name: str, column: Column) -> list[Block]:
+        """Return all conditions of a column, every threshold of numbers and dates included."""
+        if column.kind not in ("number", "date") or name in self.given:
+            return list(self.conditions(name, column))
+        values = np.unique(column.values[~column.missing])
+        if column.kind == "date":
+            moments = all_moments(values.astype(np.int64)).astype(values.dtype)
+            cuts: list[Block] = [Cuts(name, moments)]
+        else:
+            cuts = [Cuts(name, all_middles(values))]
+        return [*(cuts if len(values) > 1 else ()), *_missing(name, column)]
 
     def quantiles(self, name: str, column: Column) -> list[Condition]:
         """Return the conditions of a column of numbers or dates at quantiles."""
@@ -124,6 +138,11 @@ class Chooser:
         if rare and frequent:
             found.append(OneOf(name, tuple(rare)))
         return list(found)
+
+
+def _missing(name: str, column: Column) -> list[Condition]:
+    missing = column.missing
+    return [Missing(name)] if missing.any() and not missing.all() else []
 
 
 def _cut(name: str, kind: str, gaps: list[Gap], method: str) -> list[Condition]:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 Gap: TypeAlias = tuple[float, float]
 
+_LARGEST_EXACT_POWER = 22  # of ten, as a float
 _MICROSECONDS = {"D": 86_400_000_000, "m": 60_000_000, "s": 1_000_000, "us": 1}
 
 
@@ -65,6 +66,46 @@ def _rounded(low: float, high: float, least: float, most: float) -> float:
     return low
 
 
+def all_middles(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return a threshold in every gap between increasing numbers, near its middle.
+
+    It has as few digits as keep it within a fiftieth of the width, as far as
+    powers of ten are exact.
+    """
+    low, high = values[:-1], values[1:]
+    half = low / 2 + high / 2
+    slack = (high / 2 - low / 2) / 25
+    with np.errstate(all="ignore"):
+        digits = -np.floor(np.log10(slack))
+        exact = np.abs(digits) <= _LARGEST_EXACT_POWER
+        power = 10.0 ** np.abs(np.where(exact, digits, 0))
+        fine = np.rint(half * power) / power
+        coarse = np.rint(half / power) * power
+    short = np.where(digits > 0, fine, coarse)
+    usable = exact & (low <= short) & (short < high) & (np.abs(short - half) <= slack)
+    middle = np.where(usable, short, half)
+    return np.where((low <= middle) & (middle < high), middle, low)
+
+
+def all_moments(values: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return a moment in every gap between increasing times, as :func:`moment_between` does.
+
+    Parameters
+    ----------
+    values
+        Microseconds since 1970.
+    """
+    low, high = values[:-1], values[1:]
+    half = low // 2 + high // 2 + (low % 2 + high % 2) // 2
+    found, is_open = low.copy(), np.ones(len(low), dtype=bool)
+    for size in _MICROSECONDS.values():
+        for candidate in (half // size * size, -(-low // size) * size):
+            fits = is_open & (low <= candidate) & (candidate < high)
+            found[fits] = candidate[fits]
+            is_open &= ~fits
+    return found
+
+
 def moment_between(low: float, high: float) -> str:
     """Return a moment in a gap between two times, in ISO 8601: a whole day if there is one.
 
@@ -84,5 +125,5 @@ def moment_between(low: float, high: float) -> str:
 
 def write_moment(moment: np.datetime64) -> str:
     """Write a moment in ISO 8601, as a day if it is midnight."""
-    microseconds = float(moment.astype("datetime64[us]").astype(np.int64))
+    microseconds = int(moment.astype("datetime64[us]").astype(np.int64))
     return moment_between(microseconds, microseconds + 1)

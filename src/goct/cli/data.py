@@ -55,7 +55,10 @@ class LearningOptions:
     time_limit: Annotated[float | None, typer.Option(min=0.01, help="Seconds at most.")] = None
     n_jobs: Annotated[int, typer.Option(help="Threads of the engine; -1 for all processors.")] = 1
     binarizer: Annotated[
-        str, typer.Option(help="Where to cut numbers: mdlp, quantiles, midpoints or none.")
+        str,
+        typer.Option(
+            help="Where to cut numbers: mdlp, quantiles, midpoints, exact (anywhere) or none."
+        ),
     ] = "mdlp"
     thresholds: Annotated[
         int | None, typer.Option(min=1, help="Thresholds per column at most.")
@@ -169,16 +172,14 @@ def prepare(
         warnings.simplefilter("always")
         binarizer.fit(train_table, goal)
     notes += [str(warning.message) for warning in caught]
-    names = [condition.name for condition in binarizer.conditions_]
 
     def problem(part: Table, chosen: NDArray[np.bool_]) -> Problem:
-        matrix = binarizer.transform(part)
-        return Problem.from_arrays(
-            matrix,
+        return Problem.from_columns(
+            part,
             labels[chosen],
+            binarizer=binarizer,
             classes=classes,
             pos_label=None if positive is None else classes[positive],
-            feature_names=names,
         )
 
     train = problem(train_table, ~test_rows)
@@ -186,7 +187,7 @@ def prepare(
     if not options.quiet:
         for text in notes:
             note(f"note: {text}")
-    source = Source(path.name, target, len(features.columns), len(names))
+    source = Source(path.name, target, len(features.columns), len(binarizer.conditions_))
     return Prepared(binarizer, train, test, source)
 
 

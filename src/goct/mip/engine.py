@@ -62,6 +62,7 @@ def solve_mip(
     reaches the objective, which is computed exactly from the tree.
     """
     started = time.perf_counter()
+    asked, task = task, task.on(task.problem.explicit())  # a model has a variable per condition
     settings = MipOptions.read(**options)
     runner = ModelRunner(settings, random_state)
     solve = partial(maximise, runner=runner, options=settings)
@@ -90,7 +91,7 @@ def solve_mip(
         "stage_times": warm.times,
         "time": time.perf_counter() - started,
     }
-    return Solution.of_tree(task, answer.best, answer.bound, limit=answer.limit, stats=stats)
+    return Solution.of_tree(asked, answer.best, answer.bound, limit=answer.limit, stats=stats)
 
 
 def _highest(task: Task, start: Tree | None, options: MipOptions) -> Exact:

@@ -79,12 +79,12 @@ class SideConstraints:
     constraints
         The constraints; :func:`state` writes the rows of each.
     columns
-        The original columns that the model may use. Of columns that are equal
+        The original features that the model may use. Of features that are equal
         or complements of each other, only those that can matter are here.
     requirements
         Conditions on predictions.
     required
-        Positions in `columns` of features that must be used.
+        Positions in `columns` of features of which some must be used.
     is_impossible
         Whether it is clear already that no tree meets the constraints.
     """
@@ -124,14 +124,15 @@ class SideConstraints:
                 too_heavy |= _least_count(constraint, problem) > int(problem.counts.sum())
             elif isinstance(constraint, MinSamplesLeaf):
                 too_heavy |= constraint.number > int(problem.samples.sum())
-        columns = _choose_columns(problem, forbidden, required, prices)
-        position = {int(j): k for k, j in enumerate(columns)}
+        counts_columns = any(isinstance(c, MaxFeatures | FeatureBudget) for c in constraints)
+        columns = _choose_columns(problem, forbidden, required, prices, counts_columns)
+        owner = _owner(problem, columns)
         return cls(
             constraints=constraints,
             columns=columns,
             requirements=requirements,
-            required=sorted(position[j] for j in required if j in position),
-            is_impossible=too_heavy or any(j not in position for j in required),
+            required=np.flatnonzero(np.isin(owner, sorted(required))).tolist(),
+            is_impossible=too_heavy or not required <= set(owner.tolist()),
         )
 
     def add_to(self, tree: TreeProgram, problem: Problem, *, lazily: bool) -> None:
@@ -165,7 +166,7 @@ class Context:
     problem
         The data.
     columns
-        The original column of each feature of the model.
+        The original feature of each feature of the model.
     lazily
         Whether rows may be found on demand where there would be many.
     """
@@ -193,16 +194,18 @@ def _(constraint: ForbidFeatures, context: Context) -> None:
 
 @state.register
 def _(constraint: RequireFeatures, context: Context) -> None:
-    needed = constraint.indices(context.problem)
-    features = [k for k, j in enumerate(context.columns) if int(j) in needed]
-    rows = np.arange(len(features))
+    needed = sorted(constraint.indices(context.problem))
+    owner = _owner(context.problem, context.columns)
+    features = np.flatnonzero(np.isin(owner, needed))
+    rows = np.searchsorted(needed, owner[features])
     terms: list[Term] = [(rows, context.tree.b[:, features], 1.0)]
-    context.tree.add_rows("require_features", len(features), terms, lower=1)
+    context.tree.add_rows("require_features", len(needed), terms, lower=1)
 
 
 @state.register
 def _(constraint: MaxFeatures, context: Context) -> None:
-    terms: list[Term] = [(0, context.tree.mark_used_features(), 1.0)]
+    _, group = np.unique(_owner(context.problem, context.columns), return_inverse=True)
+    terms: list[Term] = [(0, context.tree.mark_used(group), 1.0)]
     context.tree.add_rows("max_features", 1, terms, upper=constraint.number + 0.5)
 
 
@@ -211,12 +214,13 @@ def _(constraint: FeatureBudget, context: Context) -> None:
     """``Σ_f cost[f] · u[f] <= budget``, in integers."""
     tree, budget = context.tree, Fraction(constraint.budget)
     prices = constraint.prices(context.problem)
-    costs = [prices.get(int(j), Fraction(0)) for j in context.columns]
+    used, group = np.unique(_owner(context.problem, context.columns), return_inverse=True)
+    costs = [prices.get(int(j), Fraction(0)) for j in used]
     unit = lcm(budget.denominator, *(cost.denominator for cost in costs))
     integers = [int(cost * unit) for cost in costs]
     scale = max(1.0, sum(integers) / LARGEST_ROW)
     amount = np.array([integer / scale for integer in integers])
-    terms: list[Term] = [(0, tree.mark_used_features(), amount)]
+    terms: list[Term] = [(0, tree.mark_used(group), amount)]
     upper = (float(budget * unit) + slack(sum(integers))) / scale
     tree.add_rows(f"feature_budget_{len(tree.rows)}", 1, terms, upper=upper)
 
@@ -309,19 +313,46 @@ def _error_requirement(name: str, a: int, b: int, most: int, problem: Problem) -
 
 
 def _choose_columns(
-    problem: Problem, forbidden: set[int], required: set[int], prices: list[dict[int, Fraction]]
+    problem: Problem,
+    forbidden: set[int],
+    required: set[int],
+    prices: list[dict[int, Fraction]],
+    counts_columns: bool,
 ) -> NDArray[np.intp]:
-    """Return the original columns that a model needs, at most a few of those that are equal."""
+    """Return the original features that a model needs, at most a few of those that are equal.
+
+    Parameters
+    ----------
+    problem
+        The data.
+    forbidden, required
+        Columns, whose features must not be used, or some of them.
+    prices
+        The costs of columns in each budget.
+    counts_columns
+        Whether it matters how many columns are used, or which.
+    """
+    owner = problem.features.explicit.owner
     groups: dict[int, list[int]] = {}
     for j, source in enumerate(problem.source.tolist()):
-        if source >= 0 and j not in forbidden:
+        if source >= 0 and owner[j] not in forbidden:
             groups.setdefault(source, []).append(j)
+    keeps_equal = counts_columns and len(np.unique(owner)) < len(owner)
     chosen: list[int] = []
     for group in groups.values():
-        if len(prices) > 1:
+        if len(prices) > 1 or keeps_equal:
             chosen += group  # one may be cheap here, another one there
             continue
         price = prices[0] if prices else {}
-        cheapest = min(group, key=lambda j: (price.get(j, Fraction(0)), j not in required, j))
-        chosen += [j for j in group if j == cheapest or j in required]
+
+        def rank(j: int, price: dict[int, Fraction] = price) -> tuple[Fraction, bool, int]:
+            return price.get(int(owner[j]), Fraction(0)), owner[j] not in required, j
+
+        cheapest = min(group, key=rank)
+        chosen += [j for j in group if j == cheapest or owner[j] in required]
     return np.array(sorted(chosen), dtype=np.intp)
+
+
+def _owner(problem: Problem, features: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return the columns that features are conditions on."""
+    return problem.features.explicit.owner[features]

@@ -283,14 +283,25 @@ class TreeProgram(MipProgram):
             self.add_rows("count_features", n_features, terms, lower=0, upper=0)
         return self.families["a"]
 
-    def mark_used_features(self) -> NDArray[np.intp]:
-        """Return the columns of ``u[f] >= b[n, f]``: 1 if the tree uses a feature."""
+    def mark_used(self, group: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Return the columns of ``u[g] >= Σ_{f in g} b[n, f]``: 1 if the tree uses a group.
+
+        Parameters
+        ----------
+        group
+            The group of each feature, from 0 on.
+        """
         if "u" not in self.families:
-            used = self.add_variables(
-                "u", (self.b.shape[1],), integer=False, value=lambda x: x[self.b].max(axis=0)
-            )
-            place = np.arange(self.b.size).reshape(self.b.shape)
-            terms: list[Term] = [(place, self.b, 1.0), (place, used, -1.0)]
+            n_branch, n_groups = len(self.b), int(group.max(initial=-1)) + 1
+
+            def value(x: NDArray[np.float64]) -> NDArray[np.float64]:
+                used = np.zeros(n_groups)
+                np.maximum.at(used, group, x[self.b].max(axis=0))
+                return used
+
+            used = self.add_variables("u", (n_groups,), integer=False, value=value)
+            place = np.arange(n_branch * n_groups).reshape(n_branch, n_groups)
+            terms: list[Term] = [(place[:, group], self.b, 1.0), (place, used, -1.0)]
             self.add_rows("mark_used", place.size, terms, upper=0)
         return self.families["u"]
 

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from goct._core import __version__
 from goct.binarize import Binarizer
+from goct.binarize.condition_list import ConditionList
 from goct.binarize.conditions import Condition, Missing, evaluate
 from goct.data.cells import read_cells
 from goct.data.frame import read_table
@@ -373,7 +374,7 @@ def as_model(source: Any) -> Model:
 
 def columns_of(binarizer: Binarizer) -> dict[str, ColumnInfo]:
     """Return what a fitted binarizer knows of the columns."""
-    asked = {c.column for c in binarizer.conditions_ if isinstance(c, Missing)}
+    asked = _asked_missing(binarizer.conditions_)
     columns = {}
     for name, kind in zip(binarizer.column_names, binarizer.kinds_, strict=True):
         levels = binarizer.levels_.get(name)
@@ -385,11 +386,18 @@ def columns_of(binarizer: Binarizer) -> dict[str, ColumnInfo]:
     return columns
 
 
+def _asked_missing(conditions: Sequence[Condition]) -> set[str]:
+    """Return the columns with a condition that asks whether a value is missing."""
+    if isinstance(conditions, ConditionList):
+        return conditions.missing_columns
+    return {c.column for c in conditions if isinstance(c, Missing)}
+
+
 def _describe_columns(
-    used: Iterable[Condition], conditions: Iterable[Condition], known: Mapping[str, ColumnInfo]
+    used: Iterable[Condition], conditions: Sequence[Condition], known: Mapping[str, ColumnInfo]
 ) -> dict[str, ColumnInfo]:
     """Return the columns that are asked, with what the conditions on them tell."""
-    missing = {c.column for c in conditions if isinstance(c, Missing)}
+    missing = _asked_missing(conditions)
     columns: dict[str, ColumnInfo] = {}
     for condition in used:
         name = condition.column

@@ -1,8 +1,8 @@
-"""Constraints on the set of features that a tree uses: branch and bound over columns.
+"""Constraints on the set of columns that a tree uses: branch and bound over columns.
 
 The relaxation of a node, the task without these constraints over the columns
 that may still be used, is solved by the search engine. If its tree meets the
-constraints, the node is solved. If not, the tree uses a feature that is not
+constraints, the node is solved. If not, the tree uses a column that is not
 committed to: one child forbids it, the other commits to it, which leaves only
 the columns that can be afforded beside what is committed.
 """
@@ -17,6 +17,7 @@ from itertools import count
 from goct.constraints import FeatureSetConstraint
 from goct.exact import Exact
 from goct.plane.oracle import IncumbentSession
+from goct.problem import Problem
 from goct.solution import Callback, Limit, Limits, Progress, Solution
 from goct.task import Task
 from goct.tree import Tree
@@ -27,7 +28,7 @@ Solver = Callable[[Task, Limits, Callback | None], Solution]
 
 @dataclass(frozen=True)
 class _Node:
-    """Trees that use no feature outside `allowed`; those in `committed` are paid for.
+    """Trees that use no column outside `allowed`; those in `committed` are paid for.
 
     Attributes
     ----------
@@ -41,7 +42,7 @@ class _Node:
 
 
 class ColumnSearch:
-    """Finds the best tree whose set of features is admitted.
+    """Finds the best tree whose set of columns is admitted.
 
     Parameters
     ----------
@@ -68,7 +69,9 @@ class ColumnSearch:
         self._is_smallest = False
         self._push(
             self.incumbent.bound,
-            _Node(frozenset(), self._affordable(frozenset(), range(task.problem.n_features))),
+            _Node(
+                frozenset(), self._affordable(frozenset(), range(len(task.problem.column_names)))
+            ),
         )
 
     def run(self) -> bool:
@@ -98,13 +101,13 @@ class ColumnSearch:
         found = node.relaxation or self._relax(bound, node)
         tree = found.tree
         if found.limit is not Limit.NONE:
-            if tree is not None and self._admits(frozenset(tree.features)):
+            if tree is not None and self._admits(self._columns(tree)):
                 self.incumbent.offer(tree)
             self.incumbent.tighten(self._bound(min(bound, found.bound)))
             self.session.stop(found.limit)
         if tree is None:
             return
-        if self._admits(used := frozenset(tree.features)):
+        if self._admits(used := self._columns(tree)):
             self.incumbent.offer(tree)
             self._is_smallest = self._relaxations == 1 and bool(found.stats["fewest_splits"])
         else:
@@ -114,28 +117,26 @@ class ColumnSearch:
             self.incumbent.tighten(self._bound(self._open[0][2]))
 
     def _repair(self, node: _Node, tree: Tree) -> None:
-        """Offer the best tree over some of the features of one that uses too many."""
+        """Offer the best tree over some of the columns of one that uses too many."""
         chosen = node.committed
-        for feature in tree.features:
-            if self._admits(chosen | {feature}):
-                chosen |= {feature}
+        for column in sorted(self._columns(tree)):
+            if self._admits(chosen | {column}):
+                chosen |= {column}
         if chosen in self._repaired:
             return
         self._repaired.add(chosen)
-        found = self.solve(
-            self._relaxed.on(self.task.problem.restricted(chosen)), self.session.left, None
-        )
+        found = self.solve(self._relaxed.on(self._over(chosen)), self.session.left, None)
         if found.tree is not None:
             self.incumbent.offer(found.tree)
 
     def _branch(self, node: _Node, found: Solution, used: frozenset[int]) -> None:
-        """Forbid a feature, or commit to it; that one which leaves the fewest columns then."""
+        """Forbid a column, or commit to it; that one which leaves the fewest columns then."""
         children = []
-        for feature in sorted(used - node.committed):
-            committed = node.committed | {feature}
-            children.append((committed, self._affordable(committed, node.allowed), feature))
-        committed, allowed, feature = min(children, key=lambda child: len(child[1]))
-        self._push(found.bound, _Node(node.committed, node.allowed - {feature}))
+        for column in sorted(used - node.committed):
+            committed = node.committed | {column}
+            children.append((committed, self._affordable(committed, node.allowed), column))
+        committed, allowed, column = min(children, key=lambda child: len(child[1]))
+        self._push(found.bound, _Node(node.committed, node.allowed - {column}))
         known = found if allowed == node.allowed else None
         self._push(found.bound, _Node(committed, allowed, known))
 
@@ -146,23 +147,30 @@ class ColumnSearch:
             self.incumbent.tighten(self._bound(min(bound, progress.bound)))
             return self.session.tell(progress.nodes)
 
-        problem = self.task.problem.restricted(node.allowed)
         callback = None if self.session.callback is None else tell
-        found = self.solve(self._relaxed.on(problem), self.session.left, callback)
+        found = self.solve(self._relaxed.on(self._over(node.allowed)), self.session.left, callback)
         self.session.calls += found.stats.get("oracle_calls", 0)
         self.session.nodes += found.stats.get("nodes", 0)
         return found
+
+    def _columns(self, tree: Tree) -> frozenset[int]:
+        """Return the columns that a tree asks."""
+        return self.task.problem.columns_of(tree.features)
+
+    def _over(self, columns: frozenset[int]) -> Problem:
+        """Return the problem as seen by trees over some of the columns."""
+        return self.task.problem.restricted(self.task.problem.features_of(columns))
 
     def _bound(self, at_hand: Exact) -> Exact:
         """Return the largest bound of the node at hand and the open ones."""
         return max([at_hand, *(bound for _, _, bound, _ in self._open)])
 
     def _affordable(self, committed: frozenset[int], among: Iterable[int]) -> frozenset[int]:
-        """Return the committed features and those that are admitted beside them."""
+        """Return the committed columns and those that are admitted beside them."""
         return committed | {f for f in among if self._admits(committed | {f})}
 
-    def _admits(self, features: frozenset[int]) -> bool:
-        return all(admits(features) for admits in self._tests)
+    def _admits(self, columns: frozenset[int]) -> bool:
+        return all(admits(columns) for admits in self._tests)
 
     def _push(self, bound: Exact, node: _Node) -> None:
         if self._admits(node.committed):

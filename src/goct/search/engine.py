@@ -114,7 +114,8 @@ def _smaller_depths(task: Task) -> range:
     as the one before, but at depth 4, on few data, all of it takes no time. A
     linear question deepens by itself, in the core.
     """
-    depth, cells = task.size.reachable_depth, task.problem.X.size
+    depth = task.size.reachable_depth
+    cells = task.problem.n_rows * task.problem.features.n_kept
     if depth < _DEEP or (isinstance(task.metric, LinearMetric) and not task.constraints):
         return range(0)
     return range(2, depth if depth > _DEEP or cells >= _MANY_CELLS else 3)
