@@ -339,8 +339,10 @@ class RankedFeatures:
         ):
             rows[:, start:end] = self.ranks[:, k, None] > np.arange(end - start)
         dense = BinaryFeatures.reduced(rows, (), np.empty(0, dtype=np.intp), ())
-        parts = [self._explicit_source(j, dense) for j in range(len(self.sizes))]
-        source, flipped = (np.concatenate([part[i] for part in parts]) for i in range(2))
+        source = np.empty(self.offset[-1], dtype=np.intp)
+        flipped = np.empty(self.offset[-1], dtype=bool)
+        for j, (start, end) in enumerate(zip(self.offset[:-1], self.offset[1:], strict=True)):
+            source[start:end], flipped[start:end] = self._explicit_source(j, dense)
         originals = [self.offset[self._kept_columns[k]] + cut for k, cut in enumerate(self.cuts)]
         if self.allowed is not None:
             source[~self.allowed], flipped[~self.allowed] = -1, False
