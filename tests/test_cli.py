@@ -299,6 +299,19 @@ def test_engines(customers: Path) -> None:
     assert "use --engine mip" in fails(*fit, "--engine", "search", "--constraint", "fp >= 1")
 
 
+def test_options_of_the_mip_engine(customers: Path) -> None:
+    pytest.importorskip("highspy")
+    fit = ("fit", customers, "--target", "bought", "--depth", 1, "--binarizer", "quantiles")
+    chosen = ("--formulation", "wflow", "--backend", "highs", "--jobs", 2)
+    result = run(*fit, "--engine", "mip", *chosen)
+    assert result.exit_code == 0, result.output
+    assert "proven by     the search engine; no model was built" in result.output
+    message = fails(*fit, *chosen)
+    assert "'formulation' is an option of the MIP engine, but the search engine answers" in message
+    assert "or use --engine mip" in message
+    assert "unknown formulation 'x'" in fails(*fit, "--engine", "mip", "--formulation", "x")
+
+
 def test_a_rival_of_one_leaf_says_so(tmp_path: Path) -> None:
     data = write(tmp_path, "x,y\n" + "1,a\n2,a\n3,b\n" * 9)
     result = run("fit", data, "--target", "y", "--depth", 0)
@@ -325,7 +338,7 @@ def test_leaves_and_threads(customers: Path) -> None:
     assert "leaves of weight 40 at least" in large.output
     sizes = [int(size) for size in re.findall(r"of (\d+) right", large.output)]
     assert min(sizes) >= 40
-    alone, together = (run(*fit, "--n-jobs", n) for n in (1, 2))
+    alone, together = (run(*fit, flag, n) for flag, n in (("--n-jobs", 1), ("--jobs", 2)))
     assert [size for size in re.findall(r"of (\d+) right", alone.output) if int(size) < 40]
     tree = alone.output.partition("\ntime")[0]
     assert tree == together.output.partition("\ntime")[0]

@@ -329,7 +329,7 @@ def test_options_reach_the_engine(cancer) -> None:
     assert OptimalTreeClassifier("accuracy", 1).fit(X, y).leaf_weights_.sum(axis=1).min() < 250
     with pytest.raises(TypeError, match="unknown option 'speed' of the search engine"):
         OptimalTreeClassifier(engine_options={"speed": 1}).fit(X, y)
-    with pytest.raises(TypeError, match="unknown option 'backend' of the search engine"):
+    with pytest.raises(TypeError, match="'backend' is an option of the MIP engine, but the search"):
         OptimalTreeClassifier(engine_options={"backend": "highs"}).fit(X, y)
     with pytest.raises(ValueError, match="unknown engine 'fast'"):
         OptimalTreeClassifier(engine="fast").fit(X, y)
@@ -354,7 +354,7 @@ def test_threads_and_options_of_the_engine_that_was_chosen() -> None:
     light = clone(classifier).set_params(constraints=[MinLeafWeight(5)])
     assert light.fit(X, y).solution_.stats["engine"] == "search"
     required = clone(classifier).set_params(constraints=[RequireFeatures(["x0"])])
-    with pytest.raises(TypeError, match="unknown option 'fewest_splits' of the MIP engine"):
+    with pytest.raises(TypeError, match="'fewest_splits' is an option of the search engine, but"):
         clone(required).set_params(engine_options={"fewest_splits": False}).fit(X, y)
     required.set_params(engine_options={"backend": "highs", "formulation": "wflow"})
     assert required.fit(X, y).solution_.stats["engine"] == "mip"

@@ -33,7 +33,7 @@ MAY_IMPORT = {
     # The engines: plane/ knows neither of them, and none knows data frames, models or reports.
     "plane": CORE,
     "search": f"{CORE} one_vs_rest plane",
-    "mip": f"{CORE} cart plane search",
+    "mip": f"{CORE} files cart plane search",
     "solve": f"{CORE} one_vs_rest plane search mip",
     "path": f"{CORE} one_vs_rest plane search solve",
     # From columns to conditions, and from a solution to what people keep: no engine.

@@ -24,6 +24,7 @@ from goct.metrics import (
     YoudenJ,
     get_metric,
 )
+from goct.tree import Leaf, Split, Tree
 from tests.support.mip import solve
 from tests.support.problems import check_stopped, hard_problem
 from tests.support.reference import achievable, achievable_costs, best
@@ -465,3 +466,64 @@ def test_leaves_heavier_than_the_data_are_infeasible() -> None:
     assert solve(problem, "f1", 2, min_samples_leaf=2).tree.splits == 0
     with pytest.raises(ValueError, match="min_samples_leaf must be at least 0"):
         solve(problem, "f1", 2, min_samples_leaf=-1)
+
+
+@pytest.mark.parametrize("engine", ["search", "mip"])
+@pytest.mark.parametrize("metric", ["accuracy", "f1", "gmean"])
+def test_a_tree_to_start_from_changes_no_result(metric, engine) -> None:
+    X, y = random_arrays(3)
+    problem = Problem.from_arrays(X, y)
+    best = solve(problem, metric, 2, engine="search")
+    names = problem.feature_names
+    idle = Split(0, Leaf(0), Split(1, Leaf(1), Leaf(1)))
+    for root in (best.tree.root, Leaf(0), idle, Split(1, Leaf(1), Leaf(0))):
+        start = Tree(root, problem.classes, names)
+        found = solve(problem, metric, 2, engine=engine, start=start)
+        assert found.status is Status.OPTIMAL
+        assert found.objective == best.objective
+
+
+@pytest.mark.parametrize("engine", ["search", "mip"])
+def test_what_is_found_is_never_worse_than_the_start(engine) -> None:
+    problem = hard_problem()
+    start = solve(problem, "f1", 2).tree
+    found = solve(problem, "f1", 5, engine=engine, start=start, time_limit=0.01)
+    assert found.value >= F1().evaluate(start, problem)
+
+
+def test_a_tree_to_start_from_one_class_against_the_rest() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (40, 4))
+    problem = Problem.from_arrays(X, X[:, 0] + X[:, 1], pos_label=2)
+    best = solve(problem, "f1", 2)
+    assert solve(problem, "f1", 2, start=best.tree).value == best.value == 1
+
+
+def test_trees_that_are_no_start() -> None:
+    X, y = random_arrays(3)
+    problem = Problem.from_arrays(X, y)
+
+    def tree(root, **fields) -> Tree:
+        of_problem = {"classes": problem.classes, "feature_names": problem.feature_names}
+        return Tree(root, **{**of_problem, **fields})
+
+    deep = tree(Split(0, Leaf(0), Split(1, Leaf(0), Leaf(1))))
+    for start, options, error, message in [
+        (deep, {"max_depth": 1}, ValueError, "its depth is 2, and max_depth is 1"),
+        (deep, {"max_splits": 1}, ValueError, "it has 2 splits, and 1 are allowed"),
+        (tree(Leaf(0)), {"constraints": ["recall >= 0.5"]}, ValueError, "not meet 'recall >= 0.5'"),
+        (tree(Leaf(0), classes=("a", "b")), {}, ValueError, "the tree predicts the classes"),
+        (solve(problem), {}, TypeError, "start must be a Tree, got Solution; pass its tree"),
+    ]:
+        with pytest.raises(error, match=message):
+            solve(problem, **{"max_depth": 2, "start": start, **options})
+
+
+def test_options_of_the_other_engine_name_both() -> None:
+    for options, message in [
+        ({"formulation": "flow"}, "'formulation' is an option of the MIP engine, but the search"),
+        ({"engine": "mip", "fewest_splits": True}, "an option of the search engine, but the MIP"),
+        ({"engine": "mip", "colour": 1}, "unknown option 'colour' of the MIP engine"),
+    ]:
+        with pytest.raises(TypeError, match=message):
+            solve(GOOD, "accuracy", 1, **options)

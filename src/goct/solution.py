@@ -252,11 +252,22 @@ class Solution:
         if self.status is not Status.INFEASIBLE:
             facts.append(("proven bound", format_exact(self.bound)))
         facts.append(("status", self.describe_status()))
+        if (prover := self._prover()) is not None:
+            facts.append(("proven by", prover))
         if (seconds := self.stats.get("time")) is not None:
             facts.append(("time", f"{seconds:.2f} s"))
         width = max(len(name) for name, _ in facts) + 2
         lines += [f"{one_line(name):<{width}}{one_line(fact)}" for name, fact in facts]
         return "\n".join(lines)
+
+    def _prover(self) -> str | None:
+        """Say who proved what the MIP engine was asked; None if that is clear, or nobody did."""
+        is_proven = self.status in (Status.OPTIMAL, Status.INFEASIBLE)
+        if self.stats.get("engine") != "mip" or not is_proven:
+            return None
+        if self.stats["proof"] == "mip":
+            return f"a model, {self.stats['formulation']}, and the solver {self.stats['backend']}"
+        return "the search engine" + ("" if self.stats["models"] else "; no model was built")
 
     def describe_status(self) -> str:
         """Say in words what is proven."""

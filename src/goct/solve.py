@@ -10,10 +10,11 @@ from typing import Any
 from goct._validation import check_choice, check_count
 from goct.constraints import MetricConstraint
 from goct.metrics import Metric
-from goct.one_vs_rest import against_rest, name_the_rest
+from goct.one_vs_rest import against_rest, name_the_rest, tree_against_rest
 from goct.problem import Problem
 from goct.solution import Callback, Limits, Solution
 from goct.task import Task
+from goct.tree import Tree
 
 ENGINES = ("auto", "search", "mip")
 
@@ -33,6 +34,7 @@ def solve(
     node_limit: int | None = None,
     random_state: int | None = None,
     callback: Callback | None = None,
+    start: Tree | None = None,
     **options: Any,
 ) -> Solution:
     """Find the tree that maximises ``metric - split_penalty * splits``, and prove it.
@@ -79,6 +81,9 @@ def solve(
     callback
         Called with a :class:`goct.solution.Progress` from time to time; the
         search stops if it returns True.
+    start
+        A tree to start from, such as that of an earlier solution: it must be one
+        that the question allows. What is found is never worse.
     **options
         Options of the engine, see :func:`goct.search.solve_search` and
         :func:`goct.mip.solve_mip`.
@@ -116,17 +121,18 @@ def solve(
     binary = one_against_the_rest(task)
     run = _engine(engine, binary)
     _check_options(options, run)
-    start = binary.best_constant()
+    known = [tree for tree in (_read_start(start, task, binary), binary.best_constant()) if tree]
+    best = max(known, key=binary.objective, default=None)
     if binary.has_only_constants:
         metric = binary.metric
-        bound = metric.best_value(binary.problem) if start is None else binary.objective(start)
+        bound = metric.best_value(binary.problem) if best is None else binary.objective(best)
         stats = {"engine": "constant", "time": 0.0}
-        solution = Solution.of_tree(binary, start, bound, stats=stats)
+        solution = Solution.of_tree(binary, best, bound, stats=stats)
     else:
         solution = run(
             binary,
             limits=limits,
-            start=start,
+            start=best,
             random_state=random_state,
             callback=callback,
             **options,
@@ -135,6 +141,26 @@ def solve(
         return solution
     tree = None if solution.tree is None else name_the_rest(solution.tree, problem)
     return replace(solution, tree=tree, task=task)
+
+
+def _read_start(start: Any, task: Task, binary: Task) -> Tree | None:
+    """Return a user's tree for the task of two classes, or raise an error that says what is wrong.
+
+    Splits that make no difference are left out, unless a constraint asks for them.
+    """
+    if start is None:
+        return None
+    if not isinstance(start, Tree):
+        hint = "; pass its tree" if hasattr(start, "tree") or hasattr(start, "tree_") else ""
+        raise TypeError(f"start must be a Tree, got {type(start).__name__}{hint}")
+    start.predict_rows(task.problem)  # raises an error if it is a tree of another problem
+    tree = start if binary is task else tree_against_rest(start, task.problem)
+    pruned = tree.pruned(binary.problem)
+    if (why := binary.refusal(pruned)) is None:
+        return pruned
+    if binary.refusal(tree) is None:
+        return tree
+    raise ValueError(f"start is not a tree that the question allows: {why}")
 
 
 def one_against_the_rest(task: Task) -> Task:
@@ -169,15 +195,23 @@ def _engine(name: str, task: Task) -> Callable[..., Solution]:
 
 def _check_options(options: dict[str, Any], engine: Callable[..., Solution]) -> None:
     """Raise an error for an option that the engine does not have; it names the engine."""
-    parameters = inspect.signature(engine).parameters.values()
-    known = [p.name for p in parameters if p.default is not inspect.Parameter.empty]
-    name = "search"
-    if any(p.kind is inspect.Parameter.VAR_KEYWORD for p in parameters):
-        from goct.mip.options import KEYWORDS
+    from goct.search.engine import solve_search
 
-        known, name = list(KEYWORDS), "MIP"
-    for option in options:
-        if option not in known:
+    signature = inspect.signature(solve_search).parameters.values()
+    search = [p.name for p in signature if p.default is not inspect.Parameter.empty]
+    is_search = engine is solve_search
+    if is_search and set(options) <= set(search):
+        return
+    from goct.mip.options import KEYWORDS  # loads the solvers, which takes a moment
+
+    has, lacks = (search, KEYWORDS) if is_search else (KEYWORDS, search)
+    names = ("search", "MIP") if is_search else ("MIP", "search")
+    for option in (option for option in options if option not in has):
+        if option in lacks:
             raise TypeError(
-                f"unknown option {option!r} of the {name} engine, which has {', '.join(known)}"
+                f"{option!r} is an option of the {names[1]} engine, but the {names[0]} engine "
+                f"answers this question; leave it out, or use engine={names[1].lower()!r}"
             )
+        raise TypeError(
+            f"unknown option {option!r} of the {names[0]} engine, which has {', '.join(has)}"
+        )

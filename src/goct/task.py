@@ -184,6 +184,16 @@ class Task:
         """Say, exactly, whether a tree meets the constraints."""
         return all(constraint.is_met(tree, self.problem) for constraint in self.constraints)
 
+    def refusal(self, tree: Tree) -> str | None:
+        """Say why a tree is not one of those that are asked for; None if it is."""
+        size = self.size
+        if tree.depth > size.max_depth:
+            return f"its depth is {tree.depth}, and max_depth is {size.max_depth}"
+        if tree.splits > size.most_splits:
+            return f"it has {tree.splits} splits, and {size.most_splits} are allowed"
+        broken = (c.name for c in self.constraints if not c.is_met(tree, self.problem))
+        return next((f"it does not meet {name!r}" for name in broken), None)
+
     def on(self, problem: Problem) -> Task:
         """Return the same question about other data."""
         return replace(self, problem=problem)

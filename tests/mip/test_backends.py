@@ -155,13 +155,13 @@ def test_scip_keeps_away_from_ipopt(monkeypatch: pytest.MonkeyPatch) -> None:
     """It crashed on the products of larger problems."""
     skip_if_missing("scip")
     models = []
-    copy = scip._copy
+    copy = scip.copy_program
 
     def spy(model, target, deadline):
         models.append(target)
         return copy(model, target, deadline)
 
-    monkeypatch.setattr(scip, "_copy", spy)
+    monkeypatch.setattr(scip, "copy_program", spy)
     solve(SMALL, "f1", 1, engine="mip", linearization="none", time_limit=20)
     assert models
     assert all(model.getParam("nlp/disable") for model in models)
@@ -189,3 +189,38 @@ def test_unsafe_settings_would_be_caught(monkeypatch) -> None:
     assert all(is_right(seed) for seed in seeds)
     lazy_without_locks(monkeypatch)
     assert not all(is_right(seed) for seed in seeds)
+
+
+FREE = {"SCIP": "display/freq", "Gurobi": "MIPFocus", "HiGHS": "mip_min_logging_interval"}
+RESERVED = {
+    "SCIP": ["limits/gap", "numerics/feastol", "misc/usesymmetry"],
+    "Gurobi": ["MIPGap", "mipgapabs", "FeasibilityTol", "TimeLimit", "Cutoff"],
+    "HiGHS": ["mip_rel_gap", "mip_feasibility_tolerance", "time_limit", "objective_bound"],
+}
+
+
+def test_parameters_of_the_solver(backend) -> None:
+    backend.check_parameters({FREE[backend.name]: 2})
+    result = backend.run(knapsack(), Settings(parameters={FREE[backend.name]: 2}))
+    assert result.bound == pytest.approx(12)
+    for name in RESERVED[backend.name]:
+        with pytest.raises(ValueError, match=f"{name!r} of {backend.name} is set by goct, or"):
+            backend.check_parameters({name: 1})
+    with pytest.raises(ValueError, match=f"{backend.name} refuses the parameter 'no such' = 1"):
+        backend.check_parameters({"no such": 1})
+
+
+def test_parameters_come_after_what_goct_sets(monkeypatch) -> None:
+    seen = []
+
+    class Spy(scip.pyscipopt.Model):
+        def setParam(self, name, value) -> None:  # noqa: N802
+            seen.append((name, value))
+            super().setParam(name, value)
+
+    monkeypatch.setattr(scip.pyscipopt, "Model", Spy)
+    parameters = {"branching/random/priority": 100_000, "heuristics/rins/freq": 5}
+    own = {"engine": "mip", "injection": "none", "solver_parameters": parameters}
+    solution = solve(SMALL, "accuracy", 1, **own)
+    assert solution.status is Status.OPTIMAL
+    assert seen[-2:] == list(parameters.items())

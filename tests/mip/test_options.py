@@ -40,6 +40,7 @@ def test_missing_backends_are_named_with_their_extra(monkeypatch) -> None:
         ({"max_rounds": -1}, ValueError, "max_rounds must be at least 0"),
         ({"max_cuts": 0}, ValueError, "max_cuts must be at least 1"),
         ({"min_violation": 0}, ValueError, "min_violation must be positive"),
+        ({"solver_parameters": 3}, TypeError, "solver_parameters must map names to values"),
     ],
 )
 def test_wrong_options(options, error, message) -> None:

@@ -242,8 +242,12 @@ def test_a_proof_of_the_search_engine_ends_the_run() -> None:
     assert solution.stats["proof"] == "search"
     assert solution.stats["injected"] == float(solution.objective)
     assert "mip" not in solution.stats["stage_times"]
+    assert solution.stats["models"] == 0
+    assert "the search engine; no model was built" in solution.summary()
     own = solve(problem, "f1", 2, **OWN)
     assert own.stats["proof"] == "mip"
+    assert own.stats["models"] > 0
+    assert "a model, benders-pair-cut, and the solver scip" in own.summary()
     assert own.stats["stage_times"]["mip"] > 0
 
 

@@ -53,7 +53,10 @@ class LearningOptions:
     depth: Annotated[int, typer.Option(min=0, max=10, help="The largest depth.")] = 3
     max_splits: Annotated[int | None, typer.Option(min=0, help="Splits at most.")] = None
     time_limit: Annotated[float | None, typer.Option(min=0.01, help="Seconds at most.")] = None
-    n_jobs: Annotated[int, typer.Option(help="Threads of the engine; -1 for all processors.")] = 1
+    n_jobs: Annotated[
+        int,
+        typer.Option("--jobs", "--n-jobs", help="Threads of the engine; -1 for all processors."),
+    ] = 1
     binarizer: Annotated[
         str,
         typer.Option(

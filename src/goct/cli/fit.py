@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -37,6 +37,10 @@ def fit(
     engine: Annotated[
         str, typer.Option(help="What finds the tree: search, mip, or auto to let goct choose.")
     ] = "auto",
+    formulation: Annotated[
+        str | None, typer.Option(help="The model of the MIP engine, such as flow.")
+    ] = None,
+    backend: Annotated[str | None, typer.Option(help="Its solver: scip, gurobi or highs.")] = None,
     test_size: Annotated[
         float, typer.Option(help="The share of rows to hold back for a test, such as 0.25.")
     ] = 0.0,
@@ -54,6 +58,7 @@ def fit(
     check_choice(engine, "engine", ENGINES)
     prepared = prepare(data, options, one_vs_rest=goal.is_binary, test_size=test_size, seed=seed)
     _check_classes(prepared, goal)
+    given: dict[str, Any] = {"formulation": formulation, "backend": backend}
     with ProgressDisplay(options.quiet) as progress:
         solution = solve(
             prepared.train,
@@ -67,6 +72,7 @@ def fit(
             time_limit=options.time_limit,
             callback=progress,
             n_jobs=options.n_jobs,
+            **{name: value for name, value in given.items() if value is not None},
         )
     if solution.tree is None:
         note(solution.describe_status())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
+import re
 import sys
 from collections.abc import Callable
 from enum import IntEnum
@@ -54,7 +55,7 @@ def guarded(command: F) -> F:
             raise typer.Exit(Code.DONE) from None
         except (ValueError, TypeError) as error:
             # What is an argument in Python is an option here.
-            note("error: " + str(error).replace("engine='mip'", "--engine mip"))
+            note("error: " + re.sub("engine='(mip|search)'", r"--engine \1", str(error)))
             raise typer.Exit(Code.WRONG_INPUT) from None
         except ImportError as error:
             if "goct[" not in str(error):

@@ -91,6 +91,17 @@ class ModelObjective(ABC):
     def split_cost(self) -> float:
         """The cost of a split, in units of the program's objective."""
 
+    @property
+    @abstractmethod
+    def in_words(self) -> str:
+        """What the program's objective, v, says about the objective of the task."""
+
+    @property
+    def goal(self) -> str:
+        """The objective of the task as it is written."""
+        penalty = self.task.split_penalty
+        return self.task.metric.name + (f" - {float(penalty):g} * splits" if penalty else "")
+
     @abstractmethod
     def gap(self, allowed: Fraction) -> float:
         """Return a gap of the objective in units of the program's objective."""
@@ -170,6 +181,12 @@ class LinearObjective(ModelObjective):
     def split_cost(self) -> float:
         """The cost of a split, in units of the program's objective."""
         return self.integers.split_cost / self.scale
+
+    @property
+    def in_words(self) -> str:
+        """What the program's objective, v, says about the objective of the task."""
+        unit = float(self.integers.unit) * self.scale
+        return f"{self.goal} = {float(self.integers.offset)!r} + {unit!r} * v for the objective v"
 
     def gap(self, allowed: Fraction) -> float:
         """Return a gap of the objective in units of the program's objective."""

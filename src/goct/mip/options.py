@@ -98,12 +98,17 @@ class SolverOptions:
         The number of threads of the solver; -1 for all processors.
     log
         Whether the solver prints its log.
+    solver_parameters
+        Further parameters of the solver, by its own names, such as
+        ``{"branching/random/priority": 100000}`` for SCIP. Those that goct sets
+        itself, and those on which proofs rest, such as tolerances, are refused.
     """
 
     backend: str = "scip"
     gap: Fraction = Fraction(0)
     n_jobs: int = 1
     log: bool = False
+    solver_parameters: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         check_choice(self.backend, "backend", tuple(BACKENDS))
@@ -117,6 +122,11 @@ class SolverOptions:
                 f"the backend {self.backend!r} needs {self.solver.module}: "
                 f"pip install 'goct[{self.solver.extra}]'"
             )
+        if not isinstance(self.solver_parameters, Mapping):
+            raise TypeError(
+                f"solver_parameters must map names to values, got {self.solver_parameters!r}"
+            )
+        self.solver.check_parameters(self.solver_parameters)
 
     @property
     def solver(self) -> Backend:

@@ -38,12 +38,12 @@ class ModelRunner:
     seed
         The seed of the solver.
     counts
-        What the heuristic did, in all runs together.
+        How many models were built, and what the heuristic did, in all runs together.
     """
 
     options: MipOptions
     seed: int | None = None
-    counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(_COUNTS, 0))
+    counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(("models", *_COUNTS), 0))
 
     def build(self, objective: ModelObjective) -> Model:
         """Return the model of an objective."""
@@ -82,6 +82,7 @@ class ModelRunner:
         try:
             if (answer := objective.without_solver()) is not None:
                 return answer
+            self.counts["models"] += 1
             model = self.build(objective)
             program = model.program
             deadline = np.inf if limits.time is None else started + limits.time
@@ -115,6 +116,7 @@ class ModelRunner:
             max_rounds=options.separation.max_rounds,
             heuristic_every=options.heuristic.heuristic_every,
             log=options.solver.log,
+            parameters=options.solver.solver_parameters,
         )
 
     def _heuristic(self, model: Model, deadline: float) -> Heuristic | None:

@@ -244,9 +244,7 @@ class WarmStart:
         if tree is None:
             return
         tree = tree.pruned(self.task.problem)
-        size = self.task.size
-        is_small = tree.depth <= size.max_depth and tree.splits <= size.most_splits
-        if not is_small or not self.task.is_feasible(tree):
+        if self.task.refusal(tree) is not None:
             return
         self._trees.append(tree)
         objective = self.task.objective(tree)

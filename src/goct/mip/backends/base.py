@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import importlib.util
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from fnmatch import fnmatchcase
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -52,6 +53,8 @@ class Settings:
         every k-th node after those.
     log
         Whether it prints its log.
+    parameters
+        Further parameters of the solver, by its own names.
     """
 
     limits: Limits = field(default_factory=Limits)
@@ -61,6 +64,7 @@ class Settings:
     max_rounds: int = 1
     heuristic_every: int = 10
     log: bool = False
+    parameters: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -116,17 +120,36 @@ class Backend(ABC):
         The extra of goct that installs it; None if it always is installed.
     abilities
         What it can do.
+    reserved
+        Patterns of the parameters that are not the user's: those that goct sets, and those on
+        which proofs rest.
     """
 
     name: str
     module: str
     extra: str | None = None
     abilities: frozenset[Ability] = frozenset()
+    reserved: tuple[str, ...] = ()
 
     @property
     def is_available(self) -> bool:
         """Whether the solver is installed."""
         return importlib.util.find_spec(self.module) is not None
+
+    def check_parameters(self, parameters: Mapping[str, Any]) -> None:
+        """Raise an error that names a parameter that the solver does not know, or goct sets."""
+        for name, value in parameters.items():
+            if any(fnmatchcase(str(name).lower(), pattern.lower()) for pattern in self.reserved):
+                raise ValueError(
+                    f"the parameter {name!r} of {self.name} is set by goct, or its proofs rest on "
+                    "it; see time_limit, node_limit, gap, n_jobs, random_state and log"
+                )
+            if (why := self.refusal(name, value)) is not None:
+                raise ValueError(f"{self.name} refuses the parameter {name!r} = {value!r}: {why}")
+
+    @abstractmethod
+    def refusal(self, name: str, value: Any) -> str | None:
+        """Say why the solver does not accept a parameter; None if it does."""
 
     @abstractmethod
     def run(

@@ -38,6 +38,22 @@ class Gurobi(Backend):
     module = "gurobipy"
     extra = "gurobi"
     abilities = frozenset(Ability)
+    reserved = (
+        *("NonConvex", "Threads", "MIPGap*", "LazyConstraints", "PreCrush", "Seed", "*Limit"),
+        *("OutputFlag", "Log*", "*Tol", "Cutoff", "Best*Stop", "DualReductions", "Obj*", "*File"),
+    )
+
+    def refusal(self, name: str, value: Any) -> str | None:
+        """Say why Gurobi does not accept a parameter; None if it does."""
+        import gurobipy as gp
+
+        try:
+            with gp.Env(empty=True) as env:
+                env.setParam("OutputFlag", 0)
+                env.setParam(name, value)
+        except (gp.GurobiError, TypeError) as error:
+            return str(error)
+        return None
 
     def run(
         self,
@@ -138,7 +154,7 @@ def _parameters(model: MipProgram, settings: Settings, build_time: float) -> dic
         parameters["NodeLimit"] = float(settings.limits.nodes)
     if settings.limits.time is not None:
         parameters["TimeLimit"] = max(settings.limits.time - build_time, 1e-3)
-    return parameters
+    return parameters | dict(settings.parameters)
 
 
 def _result(

@@ -31,6 +31,19 @@ class Highs(Backend):
     module = "highspy"
     extra = "highs"
     abilities = frozenset({Ability.THREADS})
+    reserved = (
+        *("threads", "parallel", "random_seed", "output_flag", "log_*", "*_limit", "*_gap"),
+        *("*_tolerance", "mip_max_*", "objective_bound", "objective_target", "*_file"),
+    )
+
+    def refusal(self, name: str, value: Any) -> str | None:
+        """Say why HiGHS does not accept a parameter; None if it does."""
+        import highspy
+
+        highs = highspy.Highs()
+        highs.setOptionValue("output_flag", False)
+        is_fine = highs.setOptionValue(name, value) == highspy.HighsStatus.kOk
+        return None if is_fine else "it does not know this name, or not with this value"
 
     def run(
         self,
@@ -64,6 +77,7 @@ class Highs(Backend):
         if settings.limits.time is not None:
             left = settings.limits.time - (time.perf_counter() - started)
             options["time_limit"] = max(left, 1e-3)
+        options |= settings.parameters
         for name, value in options.items():
             _check(highs.setOptionValue(name, value), f"the option {name!r}")
         if start is not None:

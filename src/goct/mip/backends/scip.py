@@ -76,6 +76,19 @@ class Scip(Backend):
     name = "SCIP"
     module = "pyscipopt"
     abilities = frozenset({Ability.SEPARATION, Ability.INJECTION, Ability.PRODUCTS})
+    reserved = (
+        *("limits/*", "numerics/*", "misc/*", "randomization/*", "parallel/*", "concurrent/*"),
+        *("lp/check*", "lp/threads", "nlp/disable", "reoptimization/*", "benders/*"),
+        *("*/goct_*", "presolving/donotmultaggr", "branching/divingpscost", "constraints/*"),
+    )
+
+    def refusal(self, name: str, value: Any) -> str | None:
+        """Say why SCIP does not accept a parameter; None if it does."""
+        try:
+            pyscipopt.Model().setParam(name, value)
+        except Exception as error:  # a KeyError, a ValueError, or SCIP's own
+            return str(error.args[0]) if error.args else str(error)
+        return None
 
     def run(
         self,
@@ -92,7 +105,7 @@ class Scip(Backend):
         if not settings.log:
             scip.hideOutput()
         deadline = np.inf if limits.time is None else started + limits.time
-        variables = _copy(model, scip, deadline)
+        variables = copy_program(model, scip, deadline)
         if variables is None:
             return MipResult(None, np.inf, Limit.TIME)
         _set_parameters(scip, settings)
@@ -109,6 +122,8 @@ class Scip(Backend):
         if start is not None:
             check_start(model, start)
             _add_start(scip, variables, start)
+        for name, value in settings.parameters.items():
+            scip.setParam(name, value)
         build_time = time.perf_counter() - started
         if limits.time is not None:
             scip.setParam("limits/time", max(limits.time - build_time, 1e-3))
@@ -201,7 +216,9 @@ class _Run(threading.Thread):
                 self.done.wait(_GRACE)
 
 
-def _copy(model: MipProgram, scip: pyscipopt.Model, deadline: float) -> list[Any] | None:
+def copy_program(
+    model: MipProgram, scip: pyscipopt.Model, deadline: float = np.inf
+) -> list[Any] | None:
     """Give the model to SCIP; returns the variables, or None if the time ran out."""
     names = [f"{name}_{i}" for name, family in model.families.items() for i in range(len(family))]
     kinds = np.where(model.is_integer, "I", "C").tolist()

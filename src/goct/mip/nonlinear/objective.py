@@ -154,6 +154,21 @@ class NonlinearObjective(ModelObjective):
         """The cost of a split, in units of the program's objective."""
         return float(self.task.split_penalty) / self.scale
 
+    @property
+    def in_words(self) -> str:
+        """What the program's objective, v, says about the objective of the task."""
+        value = f"{self.scale!r} * v"
+        if not self.is_alone:
+            value += f" + {float(self.linear.offset if self.linear else 0)!r}"
+        elif self.odds_scale is not None:
+            value = f"{int(self.odds_scale)} * w / (1 - w) with w = {value}"
+        elif self.quotients[0][1].is_root and not self.needs_root(self.quotients[0][1]):
+            value = f"{float(self.parts.quotients[0][0])!r} * sqrt({value})"
+        has_planes = any(self.needs_root(quotient) for _, quotient in self.quotients)
+        most = "at most" if has_planes else "="
+        why = "; roots are stated by planes above them" if has_planes else ""
+        return f"{self.goal} {most} {value} for the objective v{why}"
+
     def gap(self, allowed: Fraction) -> float:
         """Return a gap of the objective in units of the program's objective."""
         if self.odds_scale is not None:
