@@ -43,7 +43,7 @@ MAY_IMPORT = {
     "export": f"{CORE} binarize model",
     "report": f"{CORE} cart files model export",
     # On top of all.
-    "estimator": f"{CORE} data binarize solve",
+    "estimator": f"{CORE} data binarize model export solve",
     "demo": f"{CORE} binarize solve",
     "citation": "_core",
     "bench": f"{CORE} files cart binarize search mip solve goct",

@@ -29,6 +29,7 @@ from goct.binarize import Binarizer
 from goct.data.frame import read_table
 from goct.exact import as_fraction
 from goct.exceptions import InfeasibleError, NotProvenWarning, NoTreeError
+from goct.export import to_sklearn
 from goct.metrics import Metric, choose_metric, get_metric
 from goct.problem import Problem
 from goct.solution import Progress, Solution, Status
@@ -384,6 +385,17 @@ class OptimalTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
             sample_weight=sample_weight,
             costs=costs,
         )
+
+    def to_sklearn(self, *, over: str = "auto") -> Any:
+        """Return the tree as a ``DecisionTreeClassifier`` of scikit-learn, or a pipeline.
+
+        Parameters
+        ----------
+        over
+            See :func:`goct.export.to_sklearn`.
+        """
+        check_is_fitted(self)
+        return to_sklearn(self, over=over)
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:

@@ -24,34 +24,8 @@ from goct.export import FORMATS, export_dot, export_python, export_rules, export
 from goct.export.paths import Clause, in_words, paths
 from goct.model import ColumnInfo, Model, Part, Proof, Quantity, Question, Source
 from goct.tree import Leaf, Split, Tree
-from tests.support.models import COLUMNS, HOSTILE, model_of, random_model, random_rows, small_model
-
-SEEDS = range(15)
-
-
-@pytest.fixture(params=SEEDS)
-def case(request: pytest.FixtureRequest) -> tuple[Model, dict[str, list[Any]], list[Any]]:
-    rng = np.random.default_rng(request.param)
-    classes = [("no", 'it\'s "yes"'), (0, 1, 2), (False, True)][request.param % 3]
-    model = random_model(rng, depth=5, classes=classes)
-    rows = random_rows(rng, 300)
-    return model, rows, model.predict(rows).tolist()
-
-
-def test_sql(case: tuple[Model, dict[str, list[Any]], list[Any]]) -> None:
-    model, rows, expected = case
-    database = sqlite3.connect(":memory:")
-    kinds = {"number": "REAL", "category": "TEXT", "date": "TEXT", "boolean": "INTEGER"}
-    names = {name: '"' + name.replace('"', '""') + '"' for name in rows}
-    columns = ", ".join(f"{names[n]} {kinds[COLUMNS[n].kind]}" for n in rows)
-    database.execute(f"CREATE TABLE t (place INTEGER, {columns})")
-    for i, row in enumerate(zip(*rows.values(), strict=True)):
-        values = [str(v) if isinstance(v, datetime) else v for v in row]
-        database.execute(
-            f"INSERT INTO t VALUES ({','.join('?' * (len(values) + 1))})", [i, *values]
-        )
-    found = database.execute(f"SELECT {export_sql(model)} FROM t ORDER BY place").fetchall()
-    assert [value for (value,) in found] == expected
+from tests.export.conftest import Case
+from tests.support.models import COLUMNS, HOSTILE, model_of, random_model, small_model
 
 
 def test_dates_without_time_in_sql() -> None:
@@ -63,8 +37,8 @@ def test_dates_without_time_in_sql() -> None:
         assert row == (expected,)
 
 
-def test_python(case: tuple[Model, dict[str, list[Any]], list[Any]]) -> None:
-    model, rows, expected = case
+def test_python(case: Case) -> None:
+    model, rows, expected = case.model, case.rows, case.labels
     names: dict[str, Any] = {}
     exec(export_python(model, "classify"), names)
     table = [dict(zip(rows, values, strict=True)) for values in zip(*rows.values(), strict=True)]
@@ -79,6 +53,8 @@ def test_python(case: tuple[Model, dict[str, list[Any]], list[Any]]) -> None:
         for row in table
     ]
     assert [names["classify"](row) for row in as_text] == expected
+    shares = [tuple(names["classify_proba"](row).values()) for row in table]
+    np.testing.assert_array_equal(shares, case.probabilities)
 
 
 RAW = {
@@ -90,7 +66,7 @@ RAW = {
 }
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", range(15))
 def test_the_text_of_cells_means_the_same_everywhere(seed: int, tmp_path: Path) -> None:
     """A file, a table of its text, the Python function, and SQL on text columns agree."""
     rng = np.random.default_rng(seed)
@@ -181,8 +157,10 @@ def test_python_takes_numbers_as_the_model_does() -> None:
     ]
     nothing = [None, float("nan"), np.float32("nan"), pd.NA, pd.NaT, Decimal("nan")]
     assert asked.agree(True, np.bool_(True), np.int64(1), *nothing) == [True] * 3 + [False] * 6
-    with pytest.raises(ValueError, match="infinite"):
-        asked.names["predict"]({"x": float("inf")})
+    assert asked.agree(float("inf"), float("-inf")) == [True, False]
+    for text in ("inf", "-inf", "1e999", "1_000", "one"):
+        with pytest.raises(ValueError, match=r"not a finite number|could not convert"):
+            asked.names["predict"]({"x": text})
 
 
 def test_python_takes_dates_as_the_model_does() -> None:
@@ -254,11 +232,12 @@ def test_python_function_names() -> None:
             export_python(small_model(), name)
 
 
-def test_rules(case: tuple[Model, dict[str, list[Any]], list[Any]]) -> None:
-    model, rows, expected = case
+def test_rules(case: Case) -> None:
+    model, rows, expected = case.model, case.rows, case.labels
     table = read_table(rows)
     values = {
-        name: table.column(j, COLUMNS[name].kind).values for j, name in enumerate(table.names or [])
+        name: table.column(j, COLUMNS[name].kind, is_finite=False).values
+        for j, name in enumerate(table.names or [])
     }
     predicted = np.full(table.n_rows, -1)
     for node, path in zip(model.tree.nodes(), paths(model), strict=True):
@@ -296,8 +275,8 @@ def test_words_of_clauses() -> None:
     assert words(OneOf("x", ("it's {",))) == 'x = "it\'s {"'
 
 
-def test_dot(case: tuple[Model, dict[str, list[Any]], list[Any]]) -> None:
-    model, rows, expected = case
+def test_dot(case: Case) -> None:
+    model, rows, expected = case.model, case.rows, case.labels
     text = export_dot(model)
     nodes = dict(re.findall(r'^  (n\d+) \[label="((?:[^"\\]|\\.)*)"', text, re.MULTILINE))
     edges = {
@@ -323,6 +302,7 @@ def test_hostile_names_stay_inside_their_quotes(format: str) -> None:
     model = small_model(("no", HOSTILE + "\n"))
     text = FORMATS[format](model)
     assert HOSTILE + "\n" not in text or format == "sql"
+    assert "<script>" not in text or format not in ("pmml", "javascript")
     if format == "python":
         exec(text, {})
 

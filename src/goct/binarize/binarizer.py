@@ -302,7 +302,7 @@ class Binarizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         kind = dict(zip(self.column_names, self.kinds_, strict=True))
 
         def read(name: str, levels: Collection[str]) -> Column:
-            return table.column(place[name], kind[name], levels)
+            return table.column(place[name], kind[name], levels, is_finite=False)
 
         return read
 

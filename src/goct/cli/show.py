@@ -18,7 +18,7 @@ Saved = Annotated[Path, typer.Argument(help="A model, as written by goct fit --s
 
 def show(
     model: Saved,
-    format: Annotated[str, typer.Option(help="text, rules, sql, python or dot.")] = "text",
+    format: Annotated[str, typer.Option(help=f"One of {', '.join(FORMATS)}.")] = "text",
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Write to this file.")
     ] = None,

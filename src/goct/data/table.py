@@ -172,7 +172,14 @@ class Table:
         """What each column holds, by its name."""
         return {name: self._read(j).kind for j, name in enumerate(self.column_names)}
 
-    def column(self, j: int, kind: str | None = None, levels: Collection[str] = ()) -> Column:
+    def column(
+        self,
+        j: int,
+        kind: str | None = None,
+        levels: Collection[str] = (),
+        *,
+        is_finite: bool = True,
+    ) -> Column:
         """Return a column, by its place.
 
         Parameters
@@ -184,6 +191,8 @@ class Table:
         levels
             The known categories. Numbers are taken for categories if one of these is a
             number, and truth values if one is a truth value.
+        is_finite
+            Whether infinite numbers are refused.
 
         Raises
         ------
@@ -193,7 +202,7 @@ class Table:
         """
         column = self._read(j)
         where = column_name(j, self.names)
-        if column.kind == "number" and (infinite := np.isinf(column.values)).any():
+        if is_finite and column.kind == "number" and (infinite := np.isinf(column.values)).any():
             row = int(np.argmax(infinite))
             raise ValueError(
                 f"X has the value {column.values[row]} at row {row}, {where}; replace it by a "

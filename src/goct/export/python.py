@@ -7,8 +7,9 @@ from typing import Any
 
 from goct._text import one_line
 from goct.binarize.conditions import Above, After, Condition, IsTrue, OneOf, plain_number
+from goct.export.leaves import branches, probabilities
 from goct.model import as_model
-from goct.tree import Leaf, Node
+from goct.tree import Leaf
 
 _MISSING = """
 
@@ -34,8 +35,8 @@ def _above(value, threshold):
     if _missing(value):
         return False
     number = float(value)
-    if number in (float("inf"), float("-inf")):
-        raise ValueError(f"{value} is infinite; numbers must be finite")
+    if isinstance(value, str) and (number - number != 0 or "_" in value):
+        raise ValueError(f"{value!r} is not a finite number")
     return number > threshold
 """
 
@@ -77,12 +78,22 @@ def _true(value):
     return not _missing(value) and bool(value == 1)
 """
 
+_FUNCTIONS = """
+
+def {name}(row):
+    return _{name}(row)[0]
+
+
+def {name}_proba(row):
+    return dict(zip({classes}, _{name}(row)[1]))"""
+
 
 def export_python(model: Any, name: str = "predict") -> str:
     """Write a tree as the source of a Python function.
 
     The function takes a row as a mapping from column names to values, and
-    returns the predicted label. None, NaN, NaT and NA are missing values. If the
+    returns the predicted label. A second one, ``predict_proba``, returns the
+    probability of each label. None, NaN, NaT and NA are missing values. If the
     tree was learned from a CSV file, values may also be the text of cells, and
     are read as that file was: see :attr:`goct.Model.missing_words`. The source
     needs nothing but Python.
@@ -115,18 +126,15 @@ def export_python(model: Any, name: str = "predict") -> str:
     ):
         if needed:
             lines.append(helper.rstrip("\n"))
-    lines += ["", "", f"def {name}(row):"]
+    lines += ["", "", f"def _{name}(row):"]
+    shares = probabilities(model)
 
-    def write(node: Node, indent: str) -> None:
-        if isinstance(node, Leaf):
-            lines.append(f"{indent}return {model.classes[node.label]!r}")
-            return
-        lines.append(f"{indent}if {python_condition(model.conditions[node.feature])}:")
-        write(node.right, indent + "    ")
-        # Without else, so that deep trees do not run out of Python's 100 levels of indentation.
-        write(node.left, indent)
+    def leaf(place: int, node: Leaf) -> str:
+        return f"return {model.classes[node.label]!r}, {shares[place]!r}"
 
-    write(model.tree.root, "    ")
+    for depth, text, is_condition in branches(model, python_condition, leaf):
+        lines.append("    " * (depth + 1) + (f"if {text}:" if is_condition else text))
+    lines.append(_FUNCTIONS.format(name=name, classes=repr(model.classes)))
     return "\n".join(lines)
 
 

@@ -5,43 +5,60 @@ from __future__ import annotations
 from typing import Any
 
 from goct.binarize.conditions import Above, After, Condition, IsTrue, OneOf, plain_number
+from goct.export.leaves import WHITE_SPACE, moment_parts, probabilities
 from goct.model import Model, as_model
-from goct.tree import Leaf, Node
+from goct.tree import Leaf
 
 
-def export_sql(model: Any) -> str:
-    """Write a tree as a ``CASE`` expression of standard SQL.
+def export_sql(model: Any, *, probability_of: Any = None) -> str:
+    """Write a tree as a ``CASE`` expression, for SQLite, DuckDB and PostgreSQL.
 
     NULL is a missing value. It makes every condition but ``IS NULL`` unknown,
-    which ``CASE`` takes as no: as the tree does. Columns must have the types
+    which ``CASE`` takes as no: as the tree does. NaN, which databases take for the
+    largest number, is a missing value, too. Columns must have the types
     that the tree was learned on; dates that are kept as text must be written
     like ``2024-03-01`` or ``2024-03-01 12:30:00``. If the tree was learned from
-    a CSV file, spaces around text do not count, and words such as NA are missing
-    values, see :attr:`goct.Model.missing_words`. Two things a database has to do
-    itself, as standard SQL has no word for them: remove other blanks around text,
-    such as tabs, line ends and no-break spaces, which the model also ignores; and
-    make NULL of infinite numbers, which the model refuses.
+    a CSV file, white space around text does not count, and words such as NA are missing
+    values, see :attr:`goct.Model.missing_words`.
 
     Parameters
     ----------
     model
         A :class:`goct.Model`, or a fitted :class:`goct.OptimalTreeClassifier`.
+    probability_of
+        A label: the expression is its probability instead of the predicted label.
     """
     model = as_model(model)
     lines: list[str] = []
     conditions = [sql_condition(condition, model) for condition in model.conditions]
+    shares = probabilities(model)
+    label = None
+    if probability_of is not None:
+        if probability_of not in model.classes:
+            raise ValueError(
+                f"probability_of must be one of the labels {list(model.classes)}, "
+                f"got {probability_of!r}"
+            )
+        label = model.classes.index(probability_of)
 
-    def write(node: Node, indent: str) -> None:
+    def leaf(place: int, node: Leaf) -> str:
+        return sql_value(model.classes[node.label] if label is None else shares[place][label])
+
+    nodes = list(model.tree.nodes())
+    child = {parent: place for place, parent in enumerate(model.tree.parents)}
+
+    def write(place: int, indent: str) -> None:
+        node = nodes[place]
         if isinstance(node, Leaf):
-            lines.append(f"{indent}{sql_value(model.classes[node.label])}")
+            lines.append(f"{indent}{leaf(place, node)}")
             return
         lines.append(f"{indent}CASE WHEN {conditions[node.feature]} THEN")
-        write(node.right, indent + "  ")
+        write(child[place, True], indent + "  ")
         lines.append(f"{indent}ELSE")
-        write(node.left, indent + "  ")
+        write(child[place, False], indent + "  ")
         lines.append(f"{indent}END")
 
-    write(model.tree.root, "")
+    write(0, "")
     return "\n".join(lines)
 
 
@@ -51,20 +68,22 @@ def sql_condition(condition: Condition, model: Model) -> str:
     is_text = column.kind == "category" and not any(
         isinstance(known, int | float) for known in column.levels or ()
     )
-    text = f"TRIM({name})" if is_text and model.missing_words is not None else name
+    text = name
+    if is_text and model.missing_words is not None:
+        text = f"TRIM({name}, '{WHITE_SPACE}')"
     match condition:
         case Above(threshold=threshold):
-            return f"{name} > {plain_number(threshold)}"
+            # NaN is above all numbers to a database, and so is −NaN.
+            return f"{name} > {sql_value(threshold)} AND -{name} < 1e308"
         case After(moment=moment):
-            date, _, time = moment.replace("T", " ").partition(" ")
-            date += "-01" * (2 - date.count("-"))
-            time += ":00" * (2 - time.count(":")) if time else "00:00:00"
-            return f"{name} > '{date} {time}'"
+            return f"{name} > '{' '.join(moment_parts(moment))}'"
         case OneOf(levels=levels):
             typed = {str(known): known for known in column.levels or ()}
             return f"{text} IN ({', '.join(sql_value(typed.get(t, t)) for t in levels)})"
         case IsTrue():
             return f"{name} = TRUE"
+    if column.kind == "number":
+        return f"{name} IS NULL OR NOT ({name} < 1e308 OR -{name} < 1e308)"
     if text == name:
         return f"{name} IS NULL"
     words = ", ".join(map(sql_value, model.missing_words or ()))
@@ -82,8 +101,13 @@ def sql_value(value: Any) -> str:
     """Write a text, a number or a truth value."""
     if isinstance(value, bool):
         return "TRUE" if value else "FALSE"
-    if isinstance(value, int | float):
-        return plain_number(value) if isinstance(value, float) else str(value)
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, float):
+        text = plain_number(value)
+        # Without an exponent, DuckDB takes it for a decimal number, and rounds once more.
+        is_long = "e" not in text and "." in text and len(text) > 15
+        return f"{text}e0" if is_long else text
     text = str(value)
     if "\0" in text:
         raise ValueError(f"SQL has no way to write the text {text!r}")

@@ -14,6 +14,7 @@ from goct.model.records import (
     Rival,
     Source,
 )
+from goct.model.schema import model_schema
 
 __all__ = [
     "ColumnInfo",
@@ -27,6 +28,7 @@ __all__ = [
     "Source",
     "as_model",
     "columns_of",
+    "model_schema",
 ]
 
 

@@ -121,14 +121,14 @@ def read_fields(data: Any) -> dict[str, Any]:
         "nodes": list(entries.take("nodes", tuple[dict[str, Any], ...])),
     }
     found = {"tree": Tree.from_dict(tree), "conditions": conditions}
-    for name, hint in _FIELDS.items():
-        if name in data or name not in _LATER_FIELDS:
+    for name, hint in FIELDS.items():
+        if name in data or name not in LATER_FIELDS:
             found[name] = entries.take(name, hint)
     entries.finish()
     return found
 
 
-_FIELDS = {
+FIELDS = {
     "columns": Mapping[str, ColumnInfo],
     "positive": int | None,
     "question": Question,
@@ -141,7 +141,7 @@ _FIELDS = {
     "created": datetime,
     "version": str,
 }
-_LATER_FIELDS = ("missing_words",)  # the first files did not have them
+LATER_FIELDS = ("missing_words",)  # the first files did not have them
 
 
 def _parse(raw: bytes) -> Any:

@@ -242,7 +242,7 @@ class Model:
             source, words = table, self.missing_words
             if words is not None and table.path is None:
                 source = table.map(lambda column: read_cells(column, name, kind, words))
-            return source.column(names.index(name), kind, levels)
+            return source.column(names.index(name), kind, levels, is_finite=False)
 
         return read
 
