@@ -45,7 +45,7 @@ def case(request: pytest.FixtureRequest) -> Case:
     """A random tree that was learned from a data frame."""
     rng = np.random.default_rng(request.param)
     classes = [("no", 'it\'s "yes"'), (0, 1, 2), (False, True)][request.param % 3]
-    return Case.of(random_model(rng, depth=5, classes=classes), random_rows(rng, 300))
+    return Case.of(random_model(rng, depth=5, classes=classes), all_kinds_of_rows(rng))
 
 
 @pytest.fixture(params=range(100, 106))
@@ -54,7 +54,7 @@ def file_case(request: pytest.FixtureRequest) -> Case:
     rng = np.random.default_rng(request.param)
     model = random_model(rng, depth=5, classes=("no", "yes"))
     model = replace(model, missing_words=tuple(sorted(MISSING)))
-    rows = random_rows(rng, 300)
+    rows = all_kinds_of_rows(rng)
     words = ['a "cook"', "driver's mate", "ünï\\n", "nurse", "NA", "?", "", "na"]
 
     def pick(values: list[str]) -> str:
@@ -64,6 +64,15 @@ def file_case(request: pytest.FixtureRequest) -> Case:
         None if rng.random() < 0.2 else pick(SPACE) + pick(words) + pick(SPACE) for _ in range(300)
     ]
     return Case.of(model, {**rows, "job": jobs})
+
+
+def all_kinds_of_rows(rng: np.random.Generator) -> dict[str, list[Any]]:
+    """Return rows in which some numbers are infinite, and some missing ones NaN."""
+    rows = random_rows(rng, 300)
+    strange = [np.inf, -np.inf, np.nan]
+    for i in rng.choice(300, size=90, replace=False):
+        rows["age"][i] = strange[i % 3]
+    return rows
 
 
 def microseconds(value: datetime | None) -> int:

@@ -19,8 +19,8 @@ from goct.binarize.conditions import Above, IsTrue, Missing
 from goct.export import to_sklearn
 from goct.export.sklearn import LabelledTreeClassifier
 from goct.model import Model
-from tests.export.conftest import Case
-from tests.support.models import random_model, random_rows, small_model
+from tests.export.conftest import Case, all_kinds_of_rows
+from tests.support.models import random_model, small_model
 
 
 def numeric_case(seed: int) -> Case:
@@ -35,7 +35,7 @@ def numeric_case(seed: int) -> Case:
     conditions = tuple(asked[i % len(asked)] for i in range(len(model.conditions)))
     names = {name: model.columns[name] for name in ("age", "mem ber", 'in"come')}
     model = replace(model, conditions=conditions, columns=names)
-    rows = random_rows(rng, 300)
+    rows = all_kinds_of_rows(rng)
     return Case.of(model, {name: rows[name] for name in names})
 
 

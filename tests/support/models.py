@@ -47,7 +47,7 @@ def random_rows(rng: np.random.Generator, n_rows: int) -> dict[str, list[object]
         np.datetime64(f"2024-03-01T{t}", "us").item() for t in ("12:30:00", "12:30:01", "00:01")
     ]
     return {
-        "age": pick([None, 10.0, 20.0, 20.5, 50.5, 51, 80, np.inf, -np.inf, np.nan]),
+        "age": pick([None, 10.0, 20.0, 20.5, 50.5, 51, 80]),
         "job": pick([None, 'a "cook"', "driver's mate", "nurse", "ünï\\n", "unseen", ""]),
         "joined": pick([None, *day, *hour]),
         "mem ber": pick([None, True, False]),
