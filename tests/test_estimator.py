@@ -22,7 +22,7 @@ import goct.binarize.binarizer
 import goct.estimator
 from goct import OptimalTreeClassifier, Problem, Status, solve
 from goct.binarize import Binarizer
-from goct.constraints import MinLeafWeight, RequireFeatures
+from goct.constraints import ForbidFeatures, MaxFeatures, MinLeafWeight, RequireFeatures
 from goct.exceptions import (
     BinarizationWarning,
     GoctWarning,
@@ -280,6 +280,32 @@ def test_constraints(cancer) -> None:
     found = Recall().evaluate(bound.tree_, bound.solution_.problem)
     assert found >= Fraction(95, 100)
     assert bound.solution_.value <= free.solution_.value
+
+
+def test_constraints_name_columns(cancer) -> None:
+    X, y = cancer
+    whole = OptimalTreeClassifier(max_depth=3).fit(X, y)
+
+    def columns(classifier) -> set[str]:
+        conditions = classifier.binarizer_.conditions_
+        return {conditions[f].column for f in classifier.tree_.features}
+
+    best = sorted(columns(whole))[0]
+    without = OptimalTreeClassifier(max_depth=3, constraints=ForbidFeatures(best)).fit(X, y)
+    assert best not in columns(without)
+    dropped = OptimalTreeClassifier(max_depth=3).fit(X.drop(columns=best), y)
+    assert without.solution_.value == dropped.solution_.value < whole.solution_.value
+    few = OptimalTreeClassifier(max_depth=2, constraints=[MaxFeatures(1)]).fit(X, y)
+    assert len(columns(few)) == 1
+    assert few.solution_.status is Status.OPTIMAL
+    assert few.solution_.stats["engine"] == "search"
+    assert few.solution_.value == max(
+        OptimalTreeClassifier(max_depth=2).fit(X[[name]], y).solution_.value
+        for name, cuts in whole.binarizer_.thresholds_.items()
+        if cuts
+    )
+    with pytest.raises(ValueError, match="unknown feature 'worst perimeter > 114'"):
+        OptimalTreeClassifier(constraints=ForbidFeatures("worst perimeter > 114")).fit(X, y)
 
 
 def test_constraints_that_no_tree_meets() -> None:

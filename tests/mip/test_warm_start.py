@@ -506,3 +506,17 @@ def test_a_stage_without_progress_is_left_and_that_is_no_interrupt(monkeypatch) 
     solution = solve(hard_problem(), "accuracy", 3, injection="paper", time_limit=5, **OWN)
     assert solution.limit is Limit.TIME
     assert "mip" in solution.stats["stage_times"]
+
+
+def test_the_relaxation_comes_first() -> None:
+    X, y = rule_arrays(16)
+    problem = Problem.from_arrays(X, y)
+    best = solve(problem, "accuracy", 2).tree
+    for condition in (RequireFeatures(best.features[0]), PredictedPositives() <= 10**6):
+        solution = solve(problem, "accuracy", 2, constraints=condition)
+        assert solution.stats["proof"] == "search"
+        assert solution.tree == best
+    other = next(j for j in range(problem.n_features) if j not in best.features)
+    solution = solve(problem, "accuracy", 2, constraints=RequireFeatures(other))
+    assert solution.stats["proof"] == "mip"
+    assert other in solution.tree.features

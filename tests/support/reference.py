@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from fractions import Fraction
 from itertools import product
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -104,4 +104,65 @@ def best(
             if (max_splits is None or splits <= max_splits) and constraint(tp, tn)
         ),
         default=None,
+    )
+
+
+class Known(NamedTuple):
+    """A tree as brute force knows it: what it gets right, and what constraints ask about."""
+
+    tp: int
+    tn: int
+    splits: int
+    features: frozenset[int]
+    fewest_rows: int
+    least_weight: int
+    label: int | None
+    """The prediction of a tree that is a leaf."""
+
+
+def all_trees(
+    X: np.ndarray, positive: np.ndarray, max_depth: int, weights: np.ndarray
+) -> set[Known]:
+    """Return all trees in which every split makes a difference.
+
+    Both sides of a split have rows, and it is not between two leaves that
+    predict the same; rows without a weight are none.
+    """
+    rows = weights > 0
+    X, positive, w = X[rows].astype(bool), positive[rows], weights[rows]
+    pos, neg = np.where(positive, w, 0), np.where(positive, 0, w)
+    memo: dict[tuple[bytes, int], set[Known]] = {}
+
+    def visit(mask: np.ndarray, depth: int) -> set[Known]:
+        key = (mask.tobytes(), depth)
+        if key not in memo:
+            size, weight = int(mask.sum()), int(w[mask].sum())
+            found = {
+                Known(int(pos[mask].sum()), 0, 0, frozenset(), size, weight, 1),
+                Known(0, int(neg[mask].sum()), 0, frozenset(), size, weight, 0),
+            }
+            for f in range(X.shape[1]) if depth else ():
+                left, right = mask & ~X[:, f], mask & X[:, f]
+                if left.any() and right.any():
+                    pairs = product(visit(left, depth - 1), visit(right, depth - 1))
+                    found |= {_joined(a, b, f) for a, b in pairs if not _is_idle(a, b)}
+            memo[key] = found
+        return memo[key]
+
+    return visit(np.ones(len(X), dtype=bool), max_depth)
+
+
+def _is_idle(a: Known, b: Known) -> bool:
+    return a.label is not None and a.label == b.label
+
+
+def _joined(a: Known, b: Known, feature: int) -> Known:
+    return Known(
+        a.tp + b.tp,
+        a.tn + b.tn,
+        a.splits + b.splits + 1,
+        a.features | b.features | {feature},
+        min(a.fewest_rows, b.fewest_rows),
+        min(a.least_weight, b.least_weight),
+        None,
     )

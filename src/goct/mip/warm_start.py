@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import partial
 from typing import Protocol
 
 import numpy as np
@@ -29,7 +28,7 @@ from goct.mip.side import SideConstraints
 from goct.mip.tree_program import heap_of
 from goct.plane.oracle import TooFineError
 from goct.problem import Problem
-from goct.search.engine import solve_search, unsupported
+from goct.search.engine import relaxation, solve_search, unsupported
 from goct.solution import Callback, Limit, Limits, Progress
 from goct.task import Task
 from goct.tree import Tree
@@ -161,11 +160,12 @@ class WarmStart:
         self.highest = highest
         self._trees = [] if start is None else [start]
         why = unsupported(task)
+        self.relaxed = task if why is None else relaxation(task)
         self.kind = options.injection
         if self.kind == "search" and why is not None:
             raise ValueError(f"injection='search' is not possible: {why}")
         if self.kind == "auto":
-            self.kind = "search" if why is None else "cart"
+            self.kind = "cart" if self.relaxed is None else "search"
 
     def run(self, solve: Solver) -> None:
         """Find a tree to start from; `solve` solves the models of "paper"."""
@@ -252,15 +252,28 @@ class WarmStart:
             self.best, self.injected = tree, objective
 
     def _search(self) -> None:
-        """Take the tree of the search engine, and the bound that it proves."""
+        """Take the tree of the search engine, and the bound that it proves.
+
+        Constraints that it cannot handle are left out. If its tree meets them all
+        the same, it is proven; if not, CART gives the tree to start from.
+        """
+        relaxed = self.relaxed
+        assert relaxed is not None
+        is_whole = relaxed is self.task
+
+        def tell(progress: Progress) -> bool:
+            # A tree of the relaxation need not be feasible.
+            known = progress if is_whole else replace(progress, objective=None)
+            return self._tell(known, is_whole=True)
+
         try:
             with self.stage("search"):
                 found = solve_search(
-                    self.task,
+                    relaxed,
                     limits=Limits(time=max(self._end("search") - self.elapsed, 1e-3)),
                     start=self.best,
                     random_state=None,
-                    callback=None if self.callback is None else partial(self._tell, is_whole=True),
+                    callback=None if self.callback is None else tell,
                 )
         except TooFineError:
             if self.options.injection == "search":
@@ -273,6 +286,8 @@ class WarmStart:
         self.is_infeasible = found.tree is None and found.limit is Limit.NONE
         if found.limit is Limit.INTERRUPTED:
             self.limit = Limit.INTERRUPTED
+        elif not is_whole and not self.is_proven:
+            self._cart()
 
     def _cart(self) -> Tree:
         """Take CART's tree, pruned so that its splits pay for themselves."""

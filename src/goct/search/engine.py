@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
+from fractions import Fraction
 from functools import partial
 from typing import Any
 
@@ -71,6 +72,26 @@ def unsupported(task: Task) -> str | None:
             "metrics of two classes"
         )
     return None
+
+
+def relaxation(task: Task) -> Task | None:
+    """Return a task without the constraints that the search engine cannot handle.
+
+    What is proven of its trees holds for those of the whole task. None if the
+    metric is one that the search engine cannot maximise.
+    """
+    if not can_maximise(task.metric):
+        return None
+    size, constraints = task.size, task.constraints
+    if len(size.leaf_measures(task.problem)) > 1:
+        size = replace(size, min_leaf_weight=Fraction(0))
+        constraints = tuple(c for c in constraints if not isinstance(c, MinLeafWeight))
+    kept = replace(task, size=size, constraints=())
+    for constraint in constraints:
+        more = replace(kept, constraints=(*kept.constraints, constraint))
+        if unsupported(more) is None:
+            kept = more
+    return kept
 
 
 def has_plane(task: Task) -> bool:

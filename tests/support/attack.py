@@ -1,0 +1,217 @@
+"""An attack on `solve`: random small problems with minimum leaves and constraints on columns.
+
+``python -m tests.support.attack 20000`` compares that many answers with brute force.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from goct import Problem, Solution, solve
+from goct.constraints import (
+    FeatureBudget,
+    ForbidFeatures,
+    MaxFeatures,
+    MinLeafWeight,
+    MinSamplesLeaf,
+    RequireFeatures,
+)
+from goct.exact import Exact
+from goct.metrics import Confusion, get_metric
+
+from .reference import Known, all_trees
+
+METRICS = ("accuracy", "balanced_accuracy", "f1", "mcc", "gmean", "precision", "kappa")
+
+
+@dataclass
+class Case:
+    """A question, and what brute force has to check of a tree."""
+
+    X: np.ndarray
+    y: np.ndarray
+    weights: np.ndarray
+    metric: str
+    max_depth: int
+    penalty: Fraction
+    options: dict[str, Any] = field(default_factory=dict)
+    constraints: list[Any] = field(default_factory=list)
+    owner: list[int] | None = None
+    """The column that each feature is about; None if each is its own."""
+    tests: list[Callable[[Known], bool]] = field(default_factory=list)
+
+    def solve(self, **options: Any) -> Solution:
+        """Ask goct."""
+        columns = None if self.owner is None else [f"c{j}" for j in range(max(self.owner) + 1)]
+        problem = Problem.from_arrays(
+            self.X,
+            self.y,
+            sample_weight=self.weights,
+            classes=[0, 1],
+            owner=self.owner,
+            columns=columns,
+        )
+        return solve(
+            problem,
+            self.metric,
+            self.max_depth,
+            split_penalty=self.penalty,
+            constraints=self.constraints,
+            **self.options,
+            **options,
+        )
+
+    def expected(self) -> tuple[Exact, int] | None:
+        """Return the best objective and the fewest splits of trees that have it, or None."""
+        n_pos = int(self.weights[self.y == 1].sum())
+        n_neg = int(self.weights[self.y == 0].sum())
+        metric = get_metric(self.metric)
+        values: dict[tuple[int, int], Exact] = {}
+        best: tuple[Exact, int] | None = None
+        for tree in all_trees(self.X, self.y == 1, self.max_depth, self.weights):
+            if not all(test(tree) for test in self.tests):
+                continue
+            point = (tree.tp, tree.tn)
+            if point not in values:
+                tp, tn = point
+                values[point] = metric.value(Confusion(tp=tp, fp=n_neg - tn, fn=n_pos - tp, tn=tn))
+            found = values[point] - self.penalty * tree.splits
+            if best is None or found > best[0] or (found == best[0] and tree.splits < best[1]):
+                best = (found, tree.splits)
+        return best
+
+
+def random_case(rng: np.random.Generator, *, require: bool = False) -> Case:
+    """Return a question at random; `require` is for those that only a model can answer."""
+    n_rows, n_features = int(rng.integers(4, 16)), int(rng.integers(2, 6))
+    X = rng.integers(0, 2, (n_rows, n_features))
+    if rng.random() < 0.3:  # a copy or a complement of another column
+        a, b = rng.choice(n_features, 2, replace=False)
+        X[:, a] = X[:, b] ^ rng.integers(0, 2)
+    y = (rng.random(n_rows) < rng.choice([0.2, 0.5, 0.8])).astype(int)
+    y[:2] = [0, 1]
+    weights = rng.integers(0, 4, n_rows) if rng.random() < 0.6 else np.ones(n_rows, dtype=int)
+    weights[:2] = np.maximum(weights[:2], 1)
+    case = Case(
+        X,
+        y,
+        weights,
+        str(rng.choice(METRICS)),
+        int(rng.integers(1, 4)) if n_features < 4 else int(rng.integers(1, 3)),
+        Fraction(int(rng.integers(0, 3)), 40),
+    )
+    _add_limits(case, rng)
+    if rng.random() < 0.7:
+        n_columns = int(rng.integers(1, n_features + 1))
+        case.owner = np.unique(rng.integers(0, n_columns, n_features), return_inverse=True)[
+            1
+        ].tolist()
+    _add_columns(case, rng, require=require)
+    return case
+
+
+def _add_limits(case: Case, rng: np.random.Generator) -> None:
+    if rng.random() < 0.3:
+        most = int(rng.integers(0, 5))
+        case.options["max_splits"] = most
+        case.tests.append(lambda tree: tree.splits <= most)
+    total, number = int(case.weights.sum()), int((case.weights > 0).sum())
+    kind = rng.choice(["none", "weight", "samples"], p=[0.3, 0.35, 0.35])
+    if kind == "weight":
+        least = Fraction(int(rng.integers(1, total + 2)), int(rng.integers(1, 5)))
+        case.tests.append(lambda tree: tree.least_weight >= least)
+        if rng.random() < 0.5:
+            case.options["min_leaf_weight"] = least
+        else:
+            case.constraints.append(MinLeafWeight(least))
+    elif kind == "samples":
+        samples = int(rng.integers(1, max(2, number // 2 + 1)))
+        case.tests.append(lambda tree: tree.fewest_rows >= samples)
+        if rng.random() < 0.5:
+            case.options["min_samples_leaf"] = samples
+        else:
+            case.constraints.append(MinSamplesLeaf(samples))
+    if rng.random() < 0.2:
+        n_pos = int(case.weights[case.y == 1].sum())
+        threshold = Fraction(int(rng.integers(0, 11)), 10)
+        case.constraints.append(get_metric("recall") >= threshold)
+        case.tests.append(lambda tree: Fraction(tree.tp, n_pos) >= threshold)
+
+
+def _add_columns(case: Case, rng: np.random.Generator, *, require: bool) -> None:
+    n_features = case.X.shape[1]
+    of = list(range(n_features)) if case.owner is None else case.owner
+    names = max(of) + 1
+
+    def used(tree: Known) -> set[int]:
+        return {of[f] for f in tree.features}
+
+    if require:
+        wanted = {int(j) for j in rng.choice(names, rng.integers(1, 3))}
+        case.constraints.append(RequireFeatures(*wanted))
+        case.tests.append(lambda tree: wanted <= used(tree))
+    if rng.random() < 0.4:
+        banned = {int(j) for j in rng.choice(names, rng.integers(1, names + 1))}
+        case.constraints.append(ForbidFeatures(*banned))
+        case.tests.append(lambda tree: not banned & used(tree))
+    if rng.random() < 0.4:
+        most = int(rng.integers(0, names + 1))
+        case.constraints.append(MaxFeatures(most))
+        case.tests.append(lambda tree: len(used(tree)) <= most)
+    if rng.random() < 0.4:
+        costs = {j: Fraction(int(rng.integers(0, 6)), 2) for j in range(names)}
+        budget = Fraction(int(rng.integers(0, 12)), 2)
+        case.constraints.append(FeatureBudget(costs, budget))
+        case.tests.append(lambda tree: sum(costs[c] for c in used(tree)) <= budget)
+
+
+def failures(cases: Iterator[Case], **options: Any) -> Iterator[tuple[Case, Solution, str]]:
+    """Yield the cases that goct gets wrong, with what is wrong; others with an empty text."""
+    for case in cases:
+        found, expected = case.solve(**options), case.expected()
+        if expected is None:
+            wrong = "" if found.status.name == "INFEASIBLE" else "there is no such tree"
+        elif found.status.name != "OPTIMAL":
+            wrong = f"{found.status.name}, but {expected[0]} is reached"
+        elif found.objective != expected[0]:
+            wrong = f"{found.objective}, but {expected[0]} is best"
+        elif found.stats.get("fewest_splits") and found.tree.splits != expected[1]:
+            wrong = f"{found.tree.splits} splits, but {expected[1]} are enough"
+        else:
+            wrong = ""
+        yield case, found, wrong
+
+
+def main() -> int:
+    """Run the attack, and print what was compared."""
+    number, seed = int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 0
+    rng = np.random.default_rng(seed)
+    seen: Counter[str] = Counter()
+    started = time.perf_counter()
+    for case, found, wrong in failures(random_case(rng) for _ in range(number)):
+        seen["wrong"] += bool(wrong)
+        seen[found.status.name] += 1
+        seen[f"engine {found.stats['engine']}"] += 1
+        for constraint in found.constraints:
+            seen[type(constraint).__name__] += 1
+        seen["columns of several features"] += case.owner is not None
+        seen["weighted"] += bool((case.weights != 1).any())
+        seen["fewest splits certain"] += bool(found.stats.get("fewest_splits"))
+        if wrong:
+            print(wrong, case)
+    print(f"{number} problems, seed {seed}, {time.perf_counter() - started:.0f} s")
+    for name, count in sorted(seen.items()):
+        print(f"{count:8} {name}")
+    return int(seen["wrong"] > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
