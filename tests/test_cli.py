@@ -230,7 +230,8 @@ def test_numbers_as_labels(tmp_path: Path) -> None:
 
 def test_more_than_two_classes(tmp_path: Path) -> None:
     data = write(tmp_path, "x,y\n" + "1,a\n2,b\n3,c\n" * 10)
-    message = fails("fit", data, "--target", "y")
+    assert "\nbalanced_accuracy " in run("fit", data, "--target", "y").output
+    message = fails("fit", data, "--target", "y", "--metric", "f1")
     assert "name one with --positive" in message
     assert run("fit", data, "--target", "y", "--metric", "accuracy").exit_code == 0
     report = tmp_path / "r.html"
@@ -318,6 +319,29 @@ def test_a_rival_of_one_leaf_says_so(tmp_path: Path) -> None:
     assert "CART  0.000000  (a single leaf)" in result.output
 
 
+def test_columns(customers: Path, tmp_path: Path) -> None:
+    path = tmp_path / "model.json"
+    fit = ("fit", customers, "--target", "bought", "--save", path)
+
+    def columns(*options: object) -> set[str]:
+        result = run(*fit, *options)
+        assert result.exit_code == 0, result.output
+        return set(Model.load(path).columns)
+
+    whole = columns()
+    assert "age" in whole
+    assert len(whole) > 1
+    assert "age" not in columns("--forbid", "age")
+    assert len(columns("--max-columns", 1)) == 1
+    assert "income" in columns("--require", "income", "--depth", 2)
+    costs = [text for name in whole for text in ("--column-cost", f"{name}=1.5")]
+    assert len(columns(*costs, "--budget", 3) & whole) <= 2
+    assert "unknown column 'ago'; the columns are 'age'" in fails(*fit, "--forbid", "ago")
+    assert "--column-cost and --budget go together" in fails(*fit, "--budget", 1)
+    message = fails(*fit, "--budget", 1, "--column-cost", "age")
+    assert "--column-cost must be like mri=250, got 'age'" in message
+
+
 def test_infeasible(customers: Path, tmp_path: Path) -> None:
     model = tmp_path / "m.json"
     result = run(
@@ -333,9 +357,9 @@ def test_infeasible(customers: Path, tmp_path: Path) -> None:
 
 def test_leaves_and_threads(customers: Path) -> None:
     fit = ("fit", customers, "--target", "bought", "--depth", 4)
-    large = run(*fit, "--min-leaf-weight", 40)
+    large = run(*fit, "--min-leaf", 40)
     assert large.exit_code == 0, large.output
-    assert "leaves of weight 40 at least" in large.output
+    assert "leaves of 40 samples at least" in large.output
     sizes = [int(size) for size in re.findall(r"of (\d+) right", large.output)]
     assert min(sizes) >= 40
     alone, together = (run(*fit, flag, n) for flag, n in (("--n-jobs", 1), ("--jobs", 2)))

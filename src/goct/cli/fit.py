@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,9 +14,17 @@ from goct._validation import check_choice
 from goct.cli.data import Data, LearningOptions, Prepared, learning, prepare
 from goct.cli.guard import Code, UsageError, check_outputs, note
 from goct.cli.progress import ProgressDisplay
-from goct.constraints import get_constraint
+from goct.constraints import (
+    Constraint,
+    FeatureBudget,
+    ForbidFeatures,
+    MaxFeatures,
+    RequireFeatures,
+    get_constraint,
+    read_constraints,
+)
 from goct.data.dialect import MISSING
-from goct.metrics import Metric, get_metric
+from goct.metrics import Metric, choose_metric, get_metric
 from goct.model import Model, Part, Quantity, columns_of
 from goct.report.rivals import compare_with_cart
 from goct.solution import Limit, Solution, Status
@@ -25,14 +35,41 @@ from goct.solve import ENGINES, solve
 def fit(
     data: Data,
     options: LearningOptions,
-    metric: Annotated[str, typer.Option(help="What to maximise; see goct metrics.")] = "f1",
+    metric: Annotated[
+        str,
+        typer.Option(
+            help="What to maximise; see goct metrics. By default f1, and balanced_accuracy if "
+            "there are more than two classes and none is named by --positive."
+        ),
+    ] = "auto",
     split_penalty: Annotated[
         float, typer.Option(min=0, help="The price of a split, in the metric's own unit.")
     ] = 0.0,
-    min_leaf_weight: Annotated[float, typer.Option(min=0, help="Rows in a leaf at least.")] = 0.0,
+    min_leaf: Annotated[int, typer.Option(min=0, help="Rows in a leaf at least.")] = 0,
     constraint: Annotated[
         list[str] | None,
         typer.Option(help="A condition such as 'recall >= 0.9'; may be repeated."),
+    ] = None,
+    forbid: Annotated[
+        list[str] | None,
+        typer.Option(help="A column to keep out of the tree; may be repeated.", metavar="COLUMN"),
+    ] = None,
+    require: Annotated[
+        list[str] | None,
+        typer.Option(help="A column that the tree has to use; may be repeated.", metavar="COLUMN"),
+    ] = None,
+    max_columns: Annotated[
+        int | None, typer.Option(min=0, help="Different columns in the tree at most.")
+    ] = None,
+    column_cost: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="What a column costs, such as 'mri=250'; may be repeated, others are free.",
+            metavar="COLUMN=COST",
+        ),
+    ] = None,
+    budget: Annotated[
+        float | None, typer.Option(help="What the columns of the tree may cost together.")
     ] = None,
     engine: Annotated[
         str, typer.Option(help="What finds the tree: search, mip, or auto to let goct choose.")
@@ -53,10 +90,13 @@ def fit(
     Ctrl-C ends the search and keeps the best tree found so far.
     """
     check_outputs([data], [save, report])
-    goal = get_metric(metric)
-    constraints = [get_constraint(text) for text in constraint or ()]
+    one_vs_rest = metric == "auto" or get_metric(metric).is_binary
+    asked = [get_constraint(text) for text in constraint or ()]
+    asked += _column_constraints(forbid, require, max_columns, column_cost, budget)
     check_choice(engine, "engine", ENGINES)
-    prepared = prepare(data, options, one_vs_rest=goal.is_binary, test_size=test_size, seed=seed)
+    prepared = prepare(data, options, one_vs_rest=one_vs_rest, test_size=test_size, seed=seed)
+    has_positive = prepared.train.positive is not None
+    goal = choose_metric(metric, prepared.train.n_classes, one_vs_rest=has_positive)
     _check_classes(prepared, goal)
     given: dict[str, Any] = {"formulation": formulation, "backend": backend}
     with ProgressDisplay(options.quiet) as progress:
@@ -66,8 +106,8 @@ def fit(
             options.depth,
             split_penalty=split_penalty,
             max_splits=options.max_splits,
-            min_leaf_weight=min_leaf_weight,
-            constraints=constraints,
+            min_samples_leaf=min_leaf,
+            constraints=read_constraints(asked, prepared.columns),
             engine=engine,
             time_limit=options.time_limit,
             callback=progress,
@@ -89,6 +129,32 @@ def fit(
         _show(model, solution, [path for path in (save, report) if path is not None])
     if solution.status is not Status.OPTIMAL:
         raise typer.Exit(Code.STOPPED)
+
+
+def _column_constraints(
+    forbid: list[str] | None,
+    require: list[str] | None,
+    max_columns: int | None,
+    column_cost: list[str] | None,
+    budget: float | None,
+) -> list[Constraint]:
+    """Return the constraints on columns that options ask for."""
+    found: list[Constraint] = []
+    if forbid:
+        found.append(ForbidFeatures(forbid))
+    if require:
+        found.append(RequireFeatures(require))
+    if max_columns is not None:
+        found.append(MaxFeatures(max_columns))
+    if (budget is None) != (not column_cost):
+        raise UsageError("--column-cost and --budget go together")
+    if budget is not None:
+        pairs = [text.rpartition("=") for text in column_cost or ()]
+        for name, _, cost in pairs:
+            if not name or not re.fullmatch(r"\d{1,15}(\.\d{1,9})?", cost):
+                raise UsageError(f"--column-cost must be like mri=250, got {name or cost!r}")
+        found.append(FeatureBudget({name: Fraction(cost) for name, _, cost in pairs}, budget))
+    return found
 
 
 def _check_classes(prepared: Prepared, metric: Metric) -> None:
