@@ -336,7 +336,7 @@ def test_columns(customers: Path, tmp_path: Path) -> None:
     assert "income" in columns("--require", "income", "--depth", 2)
     costs = [text for name in whole for text in ("--column-cost", f"{name}=1.5")]
     assert len(columns(*costs, "--budget", 3) & whole) <= 2
-    assert "unknown column 'ago'; the columns are 'age'" in fails(*fit, "--forbid", "ago")
+    assert "unknown feature 'ago'; the features are 'age'" in fails(*fit, "--forbid", "ago")
     assert "--column-cost and --budget go together" in fails(*fit, "--budget", 1)
     message = fails(*fit, "--budget", 1, "--column-cost", "age")
     assert "--column-cost must be like mri=250, got 'age'" in message

@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 
 from goct.binarize import Binarizer
 from goct.cli.guard import UsageError, note
-from goct.constraints import Columns
 from goct.data import Table, read_csv
 from goct.data.csv_file import suggest
 from goct.model import Source
@@ -127,12 +126,6 @@ class Prepared:
     train: Problem
     test: Problem | None
     source: Source
-
-    @property
-    def columns(self) -> Columns:
-        """The columns that the conditions are about."""
-        about = [condition.column for condition in self.binarizer.conditions_]
-        return Columns.read(self.binarizer.column_names, about)
 
 
 def prepare(

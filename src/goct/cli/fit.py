@@ -21,7 +21,6 @@ from goct.constraints import (
     MaxFeatures,
     RequireFeatures,
     get_constraint,
-    read_constraints,
 )
 from goct.data.dialect import MISSING
 from goct.metrics import Metric, choose_metric, get_metric
@@ -107,7 +106,7 @@ def fit(
             split_penalty=split_penalty,
             max_splits=options.max_splits,
             min_samples_leaf=min_leaf,
-            constraints=read_constraints(asked, prepared.columns),
+            constraints=asked,
             engine=engine,
             time_limit=options.time_limit,
             callback=progress,
