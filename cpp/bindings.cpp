@@ -3,14 +3,14 @@
 #include <nanobind/ndarray.h>
 
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <utility>
-#include <vector>
 
 #include "columns.hpp"
 #include "group_rows.hpp"
 #include "oracle_bindings.hpp"
+#include "proof_bindings.hpp"
+#include "to_numpy.hpp"
 #include "watched.hpp"
 
 namespace nb = nanobind;
@@ -20,19 +20,8 @@ namespace {
 
 using BinaryMatrix = nb::ndarray<const std::uint8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
-template <typename T>
-using NumpyVector = nb::ndarray<nb::numpy, T, nb::ndim<1>, nb::c_contig>;
-
-// Hands a vector over to a numpy array without copying: the array owns it from then on.
-template <typename T>
-NumpyVector<T> to_numpy(std::vector<T>&& values) {
-    auto owned = std::make_unique<std::vector<T>>(std::move(values));
-    T* data = owned->data();
-    const std::size_t size = owned->size();
-    nb::capsule owner(owned.get(), [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-    owned.release();  // only now: the capsule could not have been created
-    return NumpyVector<T>(data, {size}, owner);
-}
+using goct::NumpyVector;
+using goct::to_numpy;
 
 // The result of work that has a control; Ctrl-C is an error.
 template <class Work>
@@ -75,4 +64,5 @@ NB_MODULE(_core, m) {
           "For each column of a C-contiguous uint8 matrix of zeros and ones, the first column that is\n"
           "equal to it or its complement; -1 if it is constant.");
     goct::bind_oracle(m);
+    goct::bind_proof(m);
 }

@@ -32,9 +32,12 @@ MAY_IMPORT = {
     "solution": CORE,
     # The engines: plane/ knows neither of them, and none knows data frames, models or reports.
     "plane": CORE,
+    # Who checks proofs trusts nobody; who writes them down asks him what to write.
+    "verify": "",
+    "certificate": f"{CORE} files plane verify",
     "search": f"{CORE} one_vs_rest plane",
     "mip": f"{CORE} files cart plane search",
-    "solve": f"{CORE} one_vs_rest plane search mip",
+    "solve": f"{CORE} one_vs_rest certificate plane search mip",
     "path": f"{CORE} one_vs_rest plane search solve",
     # From columns to conditions, and from a solution to what people keep: no engine.
     "data": "_validation files",

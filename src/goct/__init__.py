@@ -16,6 +16,7 @@ from goct.search.frontier import Frontier, frontier
 from goct.solution import Limit, Progress, Solution, Status
 from goct.solve import solve
 from goct.tree import Tree
+from goct.verify import verify
 
 if TYPE_CHECKING:
     from goct.estimator import OptimalTreeClassifier
@@ -45,6 +46,7 @@ __all__ = [
     "path",
     "plot_tree",
     "solve",
+    "verify",
 ]
 
 # Loaded when they are asked for: scikit-learn takes a second to import.

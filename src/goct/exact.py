@@ -165,6 +165,11 @@ class Exact:
         """Whether the number is rational."""
         return not self._roots
 
+    @property
+    def terms(self) -> tuple[Fraction, tuple[tuple[Fraction, int], ...]]:
+        """The rational part, and pairs of a factor and the integer whose root it multiplies."""
+        return self._rational, self._roots
+
     def as_fraction(self) -> Fraction:
         """Return the number as a fraction; a `ValueError` if it is irrational."""
         if self._roots:

@@ -109,6 +109,34 @@ Callback: TypeAlias = Callable[[Progress], Any]
 """Is told the progress from time to time; the solver stops if it returns something true."""
 
 
+@dataclass(frozen=True)
+class Certificate:
+    """A file with the proof of a solution, which :func:`goct.verify` checks.
+
+    Attributes
+    ----------
+    path
+        Where it was written.
+    digest
+        Its SHA-256 digest.
+    size
+        Its size in bytes.
+    proves
+        "all" that the solution claims; "less", a larger bound; or "nothing",
+        because the engine has no proof that can be checked.
+    """
+
+    path: str
+    digest: str
+    size: int
+    proves: str
+
+    def describe(self) -> str:
+        """Return a line of text."""
+        note = {"all": "", "less": ", proves a larger bound", "nothing": ", cannot be checked"}
+        return f"{self.path} (sha256 {self.digest[:16]}…{note[self.proves]})"
+
+
 @dataclass(frozen=True, eq=False)
 class Solution:
     """The best tree that was found, and what is proven about it.
@@ -132,6 +160,8 @@ class Solution:
         `max_depth`, `max_splits`, `problem` and `constraints`.
     stats
         Times and counts of the engine.
+    certificate
+        The certificate, if one was asked for.
     """
 
     tree: Tree | None
@@ -142,6 +172,7 @@ class Solution:
     limit: Limit
     task: Task
     stats: dict[str, Any] = field(default_factory=dict, repr=False)
+    certificate: Certificate | None = None
 
     def __post_init__(self) -> None:
         if (self.tree is None) != (self.status in (Status.NO_SOLUTION, Status.INFEASIBLE)):
@@ -254,6 +285,8 @@ class Solution:
         facts.append(("status", self.describe_status()))
         if (prover := self._prover()) is not None:
             facts.append(("proven by", prover))
+        if self.certificate is not None:
+            facts.append(("certificate", self.certificate.describe()))
         if (seconds := self.stats.get("time")) is not None:
             facts.append(("time", f"{seconds:.2f} s"))
         width = max(len(name) for name, _ in facts) + 2

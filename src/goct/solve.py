@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import inspect
+import os
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from goct._validation import check_choice, check_count
+from goct.certificate import unsupported as no_certificate
+from goct.certificate import write as write_certificate
 from goct.constraints import MetricConstraint
 from goct.metrics import Metric
 from goct.one_vs_rest import against_rest, name_the_rest, tree_against_rest
+from goct.plane.oracle import Proven
 from goct.problem import Problem
 from goct.solution import Callback, Limits, Solution
 from goct.task import Task
@@ -35,6 +40,7 @@ def solve(
     random_state: int | None = None,
     callback: Callback | None = None,
     start: Tree | None = None,
+    certificate: str | os.PathLike[str] | None = None,
     **options: Any,
 ) -> Solution:
     """Find the tree that maximises ``metric - split_penalty * splits``, and prove it.
@@ -84,6 +90,10 @@ def solve(
     start
         A tree to start from, such as that of an earlier solution: it must be one
         that the question allows. What is found is never worse.
+    certificate
+        A file for the proof, which :func:`goct.verify` and ``goct verify``
+        check; see :doc:`What proven means </proofs>`. Writing it takes about as
+        long as the search; limits do not count for it, but Ctrl-C does.
     **options
         Options of the engine, see :func:`goct.search.solve_search` and
         :func:`goct.mip.solve_mip`.
@@ -123,12 +133,17 @@ def solve(
     _check_options(options, run)
     known = [tree for tree in (_read_start(start, task, binary), binary.best_constant()) if tree]
     best = max(known, key=binary.objective, default=None)
+    proven: list[Proven] = []
+    if certificate is not None:
+        _check_certificate(certificate, binary)
     if binary.has_only_constants:
         metric = binary.metric
         bound = metric.best_value(binary.problem) if best is None else binary.objective(best)
         stats = {"engine": "constant", "time": 0.0}
         solution = Solution.of_tree(binary, best, bound, stats=stats)
     else:
+        if certificate is not None and run.__name__ == "solve_search":
+            options["proven"] = proven
         solution = run(
             binary,
             limits=limits,
@@ -136,6 +151,11 @@ def solve(
             random_state=random_state,
             callback=callback,
             **options,
+        )
+    if certificate is not None:
+        original = None if binary is task else problem
+        solution = replace(
+            solution, certificate=write_certificate(certificate, solution, proven, original)
         )
     if binary is task:
         return solution
@@ -176,6 +196,14 @@ def one_against_the_rest(task: Task) -> Task:
                 "the rest; use a constraint on a metric of two classes, such as recall"
             )
     return task.on(against_rest(problem))
+
+
+def _check_certificate(path: str | os.PathLike[str], task: Task) -> None:
+    """Raise an error if there can be no certificate, before any work is done."""
+    if (why := no_certificate(task)) is not None:
+        raise ValueError(why)
+    if not (folder := Path(path).resolve().parent).is_dir():
+        raise ValueError(f"certificate: there is no folder {folder}")
 
 
 def _engine(name: str, task: Task) -> Callable[..., Solution]:

@@ -52,6 +52,30 @@ Learn = Callable[[Sequence[Answer]], None]
 """Is told the answers to a question about all split budgets, from 0 on."""
 
 
+@dataclass(frozen=True)
+class Proven:
+    """What an answer proves: no tree of a size costs less.
+
+    Attributes
+    ----------
+    a, b, split_cost
+        The direction, for errors in counts of the problem.
+    size
+        Of the trees.
+    least
+        The bound; several if there is one for each split budget, from 0 on.
+    by_splits
+        Whether there are several.
+    """
+
+    a: int
+    b: int
+    split_cost: int
+    size: SizeLimit
+    least: tuple[int, ...]
+    by_splits: bool = False
+
+
 class Oracle(Protocol):
     """Finds the cheapest tree in a direction, for one problem and under fixed constraints."""
 
@@ -245,6 +269,8 @@ class Session:
     calls, nodes, phase_two
         How often the oracle was asked, the search nodes it used, and the
         seconds that it spent inside the hull.
+    proven
+        What answers about directions prove, for certificates.
     """
 
     def __init__(self, limits: Limits) -> None:
@@ -254,6 +280,7 @@ class Session:
         self.calls = 0
         self.nodes = 0
         self.phase_two = 0.0
+        self.proven: list[Proven] = []
 
     @property
     def elapsed(self) -> float:

@@ -17,7 +17,14 @@ from goct.constraints import (
     MinSamplesLeaf,
 )
 from goct.metrics import LinearMetric, Metric
-from goct.plane.oracle import Incumbent, IncumbentSession, Session, StopError, TooFineError
+from goct.plane.oracle import (
+    Incumbent,
+    IncumbentSession,
+    Proven,
+    Session,
+    StopError,
+    TooFineError,
+)
 from goct.plane.points import Plane
 from goct.search.columns import ColumnSearch
 from goct.search.linear import LinearMaximiser
@@ -206,6 +213,7 @@ def solve_search(
     n_jobs: int = 1,
     memory_limit: int = 1 << 30,
     techniques: Mapping[str, bool] | None = None,
+    proven: list[Proven] | None = None,
 ) -> Solution:
     """Maximise a metric by exact search.
 
@@ -230,6 +238,9 @@ def solve_search(
         How many bytes the cache may take.
     techniques
         Switches techniques of the search off, see :class:`LinearOracle`.
+    proven
+        A list that takes what the answers to linear questions prove; for
+        certificates.
     """
     if (why := unsupported(task)) is not None:
         raise ValueError(f"{why}; use engine='mip'")
@@ -256,6 +267,8 @@ def solve_search(
         pass  # what is known by now is the answer
     except KeyboardInterrupt:
         session.limit = Limit.INTERRUPTED
+    if proven is not None:
+        proven += session.proven
     return Solution.of_tree(
         task,
         incumbent.tree,

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from goct.exact import Exact
-from goct.plane.oracle import Answer, Learn, Session, ToBound, TooFineError
+from goct.plane.oracle import Answer, Learn, Proven, Session, ToBound, TooFineError
 from goct.plane.points import Points
 from goct.problem import Problem
 from goct.search.oracle import LinearOracle, OracleProgress, TreeTuple
@@ -62,6 +62,7 @@ class CostOracle:
         cutoff: int | None = None,
         to_bound: ToBound | None = None,
         is_objective: bool = False,
+        direction: tuple[int, int] | None = None,
     ) -> Answer:
         """Find the cheapest tree, see :meth:`LinearOracle.solve`.
 
@@ -75,6 +76,8 @@ class CostOracle:
             Turns a proven lower bound on the cost into one on the objective.
         is_objective
             Whether `to_bound` turns the cost of a tree into its objective.
+        direction
+            The direction (a, b) that the costs are those of, if they are.
 
         Raises
         ------
@@ -103,6 +106,8 @@ class CostOracle:
             callback=watch,
         )
         session.nodes += int(result.stats["nodes"])
+        if direction is not None:
+            session.proven.append(Proven(*direction, split_cost, size, (result.bound,)))
         tree = self._offer(result.tree)
         if result.limit is not Limit.NONE:
             if to_bound is not None:
@@ -249,6 +254,7 @@ class SearchOracle(CostOracle):
             split_cost=split_cost,
             cutoff=cutoff,
             to_bound=to_bound,
+            direction=(a, b),
         )
 
     def fewest_splits(self, a: int, b: int, size: SizeLimit, *, cost: int) -> Tree | None:
@@ -259,7 +265,14 @@ class SearchOracle(CostOracle):
         self, a: int, b: int, size: SizeLimit, *, cutoffs: Sequence[int], learn: Learn | None = None
     ) -> list[Answer]:
         """Find the tree of least ``a * FN + b * FP`` for each split budget, from 0 on."""
-        return self.solve_by_splits(self._costs(a, b), size, cutoffs=cutoffs, learn=learn)
+
+        def take(answers: Sequence[Answer]) -> None:
+            bounds = tuple(answer.bound for answer in answers)
+            self.session.proven.append(Proven(a, b, 0, size, bounds, by_splits=True))
+            if learn is not None:
+                learn(answers)
+
+        return self.solve_by_splits(self._costs(a, b), size, cutoffs=cutoffs, learn=take)
 
     def search_inside(
         self,

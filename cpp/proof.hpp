@@ -1,0 +1,125 @@
+// Proofs that others can check: facts about row sets, each with the earlier facts that it follows from.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "control.hpp"
+#include "costs.hpp"
+#include "depth_two.hpp"
+#include "node.hpp"
+#include "problem.hpp"
+
+namespace goct {
+
+// A fact says: no tree of a depth costs less than its values on the rows of a path. Values are avoidable costs (see
+// Costs); either one, which includes the cost of splits, or one for at most 0, 1, ... splits, which does not.
+//
+// Facts up to depth two follow from the counts of all pairs of features. A larger one follows from its anchors, facts
+// of the depth below: a row set costs at least what an anchor does, less the swings of the rows that only the anchor
+// has; and a node costs at least the sum of both sides of its best feature. Facts that are not relaxed are about trees
+// whose leaves have the minimum weight, and say nothing about other row sets.
+struct Proof {
+    std::vector<std::int32_t> path, path_begin{0};      // 2 * column + value, from the root
+    std::vector<std::uint8_t> depth, relaxed;
+    std::vector<std::int64_t> value, value_begin{0};
+    std::vector<std::int32_t> anchor, anchor_begin{0};  // earlier facts
+};
+
+// Depth-first, by the bounds that a proof can have, and no others. It looks for no tree.
+class Prover {
+public:
+    // `max_splits`: values by split budget up to this one; without, one value.
+    Prover(const Problem& problem, const Costs& costs, int depth, std::optional<int> max_splits, Control& control);
+
+    // Proves that no tree for all rows is below the cutoffs (avoidable costs, one per value), or else the least cost.
+    // Returns what is proven; may throw SearchStopped. Then the facts that it needs, in order, the last one about all rows.
+    const std::vector<std::int64_t>& prove(const std::vector<std::int64_t>& cutoffs);
+    Proof trimmed() const;
+
+private:
+    using Bits = std::vector<std::uint64_t>;
+    using Values = std::vector<std::int64_t>;
+
+    struct Fact {
+        std::vector<std::int32_t> path;
+        int depth;
+        bool relaxed;
+        Values value;
+        std::vector<std::int32_t> anchors;
+    };
+    // Bounds by class of trees and feature, and the facts they come from.
+    struct Bounds {
+        Values value;
+        std::vector<std::int32_t> from;
+
+        void reset(std::size_t size) { value.assign(size, 0), from.assign(size, -1); }
+        void raise(std::size_t i, std::int64_t bound, std::int32_t fact) {
+            if (bound > value[i]) value[i] = bound, from[i] = fact;
+        }
+    };
+    struct Level {
+        Node node;
+        std::vector<std::int32_t> path;
+        SideValues sides;
+        std::optional<DepthTwo::Opened> open;
+        std::vector<int> order;
+        Bounds bound[2], allowed[2];    // of the outside and the inside of each feature; `bound` is relaxed
+        Values best, overlap;
+    };
+    struct Archived {
+        Bits rows;
+        Bounds bound[2];                // by feature of the problem
+    };
+    struct KeyHash {
+        std::size_t operator()(const Key& key) const { return key.low; }
+    };
+
+    int classes(int depth) const;
+    Level& level(int l);
+    Values values_of(const DepthTwoValues& values, int depth) const;
+    std::int32_t add(Fact fact, const Key& key);
+    std::int64_t bound_of(const Level& at, bool inside, std::size_t i) const;
+    void sum_up(const Values& in, const Values& out, int f, int features, int side_classes, Values& sums) const;
+    bool is_covered(const Level& at, int f, int depth, bool with_allowed);
+    Values wanted(const Level& at, int f, int depth, bool inside) const;
+
+    std::int32_t search(int l, int depth, const Values& cutoffs);
+    std::int32_t solve_small(int l, int depth);
+    void rank(int l, int depth);
+    void recall(int l, int depth);
+    void inherit(int l, int depth);
+    void attempt(int l, int depth, int f);
+    void solve_side(int l, int depth, int f, bool inside);
+    void solve_table(int l, int f, bool inside, bool weighted);
+    void learn(Level& at, int f, bool inside, std::int32_t fact);
+    std::int32_t conclude(int l, int depth);
+    std::vector<std::int32_t> choose(Level& at, int depth, bool relaxed);
+    void use(Level& at, std::int32_t fact, Values (&current)[2]);
+    Bits rows_of(const Fact& fact) const;
+    std::vector<std::int32_t> extended(const Level& at, int f, bool inside) const;
+
+    static constexpr std::size_t kArchived = 64, kMatches = 32;
+
+    const Problem& problem_;
+    const Costs& costs_;
+    Control& control_;
+    const int depth_;
+    const std::optional<int> max_splits_;
+    const bool constrained_;
+    Instance instance_;
+    DepthTwo depth_two_, allowed_depth_two_;
+    SplitSet splits_;
+    std::vector<Bits> columns_;                     // rows inside, by feature
+    std::vector<std::unique_ptr<Level>> levels_;
+    std::vector<Fact> facts_;
+    std::vector<std::vector<Archived>> archive_;    // by depth
+    std::vector<std::size_t> next_;
+    std::vector<std::unordered_map<Key, std::int32_t, KeyHash>> known_, known_allowed_;     // by depth
+    Values sums_, in_, out_;
+};
+
+}  // namespace goct

@@ -1,0 +1,96 @@
+"""Checking certificates: nothing of the engines is used here.
+
+:mod:`goct.verify.checker` is the checker, one file that needs numpy only.
+"""
+
+from __future__ import annotations
+
+import os
+from fractions import Fraction
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from goct.verify.checker import (
+    Data,
+    Number,
+    RejectedError,
+    Verdict,
+    check_certificate,
+    count_labels,
+    read_certificate,
+)
+
+__all__ = ["RejectedError", "Verdict", "data_of", "verify"]
+
+
+def verify(
+    certificate: str | os.PathLike[str] | bytes, data: Any, *, metric: Any = None
+) -> Verdict:
+    """Check a certificate, step by step, against the data that it is about.
+
+    Parameters
+    ----------
+    certificate
+        The file, or its content.
+    data
+        A :class:`goct.Problem`, or a pair of a 0/1 matrix and labels (without
+        weights).
+    metric
+        The metric, if it is one of your own: a function is not in the file.
+        That it never falls when TP or TN rises is then not checked, but taken
+        from you.
+
+    Returns
+    -------
+    Verdict
+        What is proven. ``print`` it.
+
+    Raises
+    ------
+    RejectedError
+        If the certificate does not prove what it says about these data; the
+        message is the first step that fails.
+
+    Examples
+    --------
+    >>> import goct, os, tempfile
+    >>> X = [[0, 0], [0, 1], [1, 0], [1, 1]]
+    >>> problem = goct.Problem.from_arrays(X, ["no", "no", "no", "yes"])
+    >>> path = os.path.join(tempfile.mkdtemp(), "proof.gct")
+    >>> solution = goct.solve(problem, "f1", max_depth=1, certificate=path)
+    >>> print(goct.verify(path, problem))
+    VERIFIED: no tree of depth 1 over 2 columns has a larger f1 for yes than this one, 0.666667
+    """
+    content = certificate
+    if not isinstance(content, bytes):
+        with open(content, "rb") as file:
+            content = file.read()
+    if isinstance(data, tuple):
+        header, _ = read_certificate(content)
+        X, y = data
+        data = Data.merge(np.asarray(X), count_labels(list(y), header["data"]["classes"]))
+    elif not isinstance(data, Data):
+        data = data_of(data)
+    return check_certificate(content, data, None if metric is None else _values_of(metric))
+
+
+def data_of(problem: Any) -> Data:
+    """Return the data of a problem over its original columns, as the checker sees them."""
+    constant = problem.source < 0
+    X = np.empty((problem.n_rows, problem.n_features), dtype=np.uint8)
+    X[:, constant] = problem.flipped[constant]
+    X[:, ~constant] = problem.X[:, problem.source[~constant]] ^ problem.flipped[~constant]
+    return Data.merge(X, problem.counts, problem.costs)
+
+
+def _values_of(metric: Any) -> Any:
+    """Return a metric of the package as a function of the four counts."""
+
+    def value(tp: Fraction, fp: Fraction, fn: Fraction, tn: Fraction) -> Number:
+        confusion = SimpleNamespace(tp=tp, fp=fp, fn=fn, tn=tn, n_pos=tp + fn, n_neg=tn + fp)
+        rational, roots = metric.value(confusion).terms
+        return Number(rational) + Number(roots=roots)
+
+    return value

@@ -1,0 +1,97 @@
+"""Tasks with certificates, one per family, and certificates with errors put into them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import goct
+from goct.metrics import CostMatrix
+from goct.verify.checker import ARRAYS, read_certificate, write_certificate
+
+FAMILIES: dict[str, dict[str, Any]] = {
+    "accuracy": {"metric": "accuracy"},
+    "penalised accuracy": {"metric": "accuracy", "split_penalty": 0.02},
+    "budgeted accuracy": {"metric": "accuracy", "max_splits": 4, "split_penalty": 0.001},
+    "class costs": {"metric": "class_cost"},
+    "several classes": {"metric": "balanced_accuracy", "classes": 3},
+    "cost matrix": {"metric": CostMatrix([[0, 1, 4], [2, 0, 1], [1, 3, 0]]), "classes": 3},
+    "instance costs": {"metric": "instance_cost", "costs": True},
+    "one against the rest": {"metric": "f1", "classes": 3},
+    "f1": {"metric": "f1"},
+    "f2, weights": {"metric": "f2", "weights": True},
+    "kappa": {"metric": "kappa"},
+    "mcc": {"metric": "mcc"},
+    "fowlkes_mallows": {"metric": "fowlkes_mallows"},
+    "penalised f1": {"metric": "f1", "split_penalty": 0.02},
+    "penalised mcc": {"metric": "mcc", "split_penalty": 0.03},
+    "budgeted f1": {"metric": "f1", "max_splits": 4},
+    "heavy leaves": {"metric": "accuracy", "min_leaf_weight": 14},
+    "heavy leaves, f1": {"metric": "f1", "min_leaf_weight": 6},
+    "constraint": {"metric": "precision", "constraints": ["recall >= 0.6"]},
+    "infeasible": {
+        "metric": "accuracy",
+        "constraints": ["recall >= 0.98", "specificity >= 0.98"],
+    },
+    "gmean": {"metric": "gmean"},
+    "dor": {"metric": "dor_smoothed"},
+    "constant trees": {"metric": "f1", "max_depth": 0},
+    "stumps": {"metric": "mcc", "max_depth": 1},
+}
+
+
+def problem_of(options: dict[str, Any], seed: int = 0) -> goct.Problem:
+    """Return a noisy problem for a family of tasks."""
+    rng = np.random.default_rng(seed)
+    n, n_classes = 90, options.get("classes", 2)
+    X = rng.integers(0, 2, (n, 8))
+    y = (X[:, 0] + X[:, 1] * X[:, 2] + (rng.random(n) < 0.3)) % n_classes
+    return goct.Problem.from_arrays(
+        X,
+        y,
+        pos_label=1,
+        sample_weight=rng.integers(1, 4, n) if options.get("weights") else None,
+        costs=rng.integers(0, 9, (n, n_classes)) if options.get("costs") else None,
+    )
+
+
+def certified(
+    options: dict[str, Any], path: Path, **more: Any
+) -> tuple[goct.Problem, goct.Solution]:
+    """Solve the task of a family, with a certificate."""
+    problem = problem_of(options)
+    ours = {"classes", "weights", "costs"}
+    asked = {key: value for key, value in options.items() if key not in ours}
+    asked = {"max_depth": 3, "engine": "search", "certificate": path, **asked, **more}
+    return problem, goct.solve(problem, **asked)
+
+
+def array_mutants(content: bytes, rng: np.random.Generator, number: int) -> Iterator[bytes]:
+    """Yield certificates with an error in some array of some proof."""
+    header, proofs = read_certificate(content)
+    for _ in range(number):
+        changed = [dict(proof) for proof in proofs]
+        proof = changed[rng.integers(len(changed))]
+        names = [name for name in ARRAYS if len(proof[name])]
+        name = names[rng.integers(len(names))]
+        array = proof[name].copy()
+        place = int(rng.integers(len(array)))
+        match rng.integers(5):
+            case 0:
+                array[place] += 1
+            case 1:
+                array[place] -= 1 if name != "depth" or array[place] else -1
+            case 2:
+                array[place] = array[rng.integers(len(array))]
+            case 3:
+                array = np.delete(array, place)
+            case _:
+                array[place] ^= 1 << int(rng.integers(7))
+        is_byte = name in ("depth", "relaxed")
+        if np.array_equal(array, proof[name]) or (is_byte and not (array >= 0).all()):
+            continue
+        proof[name] = array
+        yield write_certificate(header, changed)

@@ -1,0 +1,165 @@
+"""Certificates of the search engine, for every family of metrics and every kind of task."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import goct
+from goct import Solution, Status, certificate
+from goct.constraints import ForbidFeatures
+from goct.metrics import CustomMetric, Shape
+from goct.plane.oracle import Proven
+from goct.verify import RejectedError
+from tests.support.certificates import FAMILIES, certified, problem_of
+from tests.support.problems import large_problem
+
+INSIDE = {"constraint", "gmean", "dor", "penalised mcc", "infeasible"}
+"""The best point may be inside the hull, where lines prove less."""
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_each_family(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "proof.gct"
+    problem, solution = certified(FAMILIES[name], path)
+    verdict = goct.verify(path, problem)
+    assert solution.certificate is not None
+    assert solution.certificate.size == path.stat().st_size
+    if solution.certificate.proves == "less":
+        assert name in INSIDE
+        assert verdict.bound >= solution.bound
+        return
+    if name == "infeasible":
+        assert solution.status is Status.INFEASIBLE
+        assert verdict.bound is None
+        return
+    assert solution.status is Status.OPTIMAL
+    assert verdict.bound == pytest.approx(float(solution.bound), abs=1e-12)
+    assert "than this one" in str(verdict)
+    assert solution.certificate.digest[:16] in solution.summary()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", FAMILIES)
+def test_each_family_at_depth_four(name: str, tmp_path: Path) -> None:
+    if "max_depth" in FAMILIES[name]:
+        pytest.skip("this family has a depth of its own")
+    path = tmp_path / "proof.gct"
+    problem, solution = certified(FAMILIES[name], path, max_depth=4)
+    verdict = goct.verify(path, problem)
+    assert solution.certificate is not None
+    if solution.certificate.proves == "less":
+        assert name in INSIDE
+        return
+    assert (verdict.bound is None) == (solution.status is Status.INFEASIBLE)
+
+
+def test_a_stopped_run(tmp_path: Path) -> None:
+    problem, path = large_problem(), tmp_path / "proof.gct"
+    solution = goct.solve(problem, "f1", max_depth=5, time_limit=0.2, certificate=path)
+    assert solution.status is Status.FEASIBLE
+    verdict = goct.verify(path, problem)
+    assert verdict.bound == pytest.approx(float(solution.bound))
+    assert verdict.objective == pytest.approx(float(solution.objective))
+
+
+@pytest.mark.parametrize("name", ["accuracy", "f1", "mcc", "penalised accuracy", "heavy leaves"])
+def test_a_broken_search_is_caught(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "proof.gct"
+    problem, solution = certified(FAMILIES[name], path)
+    assert solution.tree is not None
+    task = solution.task
+    # A search with a bound off by one stops at a tree that is almost the best.
+    worse = goct.solve(problem, task.metric, max_depth=1, engine="search").tree
+    objective = task.objective(worse)
+    assert objective < solution.objective
+    broken = replace(
+        solution,
+        tree=worse,
+        value=task.metric.evaluate(worse, problem),
+        objective=objective,
+        bound=objective,
+        certificate=None,
+    )
+    false = Proven(1, 1, 0, task.size, (10**6,))
+    certificate.write(path, broken, [false])
+    with pytest.raises(RejectedError):
+        goct.verify(path, problem)
+
+
+def test_no_tree_is_heavy_enough(tmp_path: Path) -> None:
+    problem = problem_of({})
+    path = tmp_path / "proof.gct"
+    solution = goct.solve(problem, "f1", min_leaf_weight=1000, certificate=path)
+    assert solution.status is Status.INFEASIBLE
+    assert "meets the limits" in str(goct.verify(path, problem))
+
+
+def test_a_metric_of_ones_own(tmp_path: Path) -> None:
+    problem, path = problem_of({}), tmp_path / "proof.gct"
+    metric = CustomMetric(lambda tp, _fp, _fn, tn: 2 * tp + tn, Shape.QUASICONVEX, "own")
+    goct.solve(problem, metric, 2, certificate=path)
+    with pytest.raises(RejectedError, match="hand it over"):
+        goct.verify(path, problem)
+    assert "as its author says" in str(goct.verify(path, problem, metric=metric))
+    other = CustomMetric(lambda tp, _fp, _fn, tn: tp + 9 * tn, Shape.QUASICONVEX, "own")
+    with pytest.raises(RejectedError):
+        goct.verify(path, problem, metric=other)
+
+
+def test_arrays_instead_of_a_problem(tmp_path: Path) -> None:
+    rng = np.random.default_rng(3)
+    X, y = rng.integers(0, 2, (50, 5)), rng.integers(0, 2, 50)
+    path = tmp_path / "proof.gct"
+    goct.solve(goct.Problem.from_arrays(X, y), "mcc", 2, certificate=path)
+    assert goct.verify(path, (X, y)).facts > 0
+    with pytest.raises(RejectedError, match="other data"):
+        goct.verify(path, (X, 1 - y))
+
+
+def test_the_mip_engine_has_no_proof(tmp_path: Path) -> None:
+    pytest.importorskip("highspy")
+    problem, path = problem_of({}), tmp_path / "proof.gct"
+    solution = goct.solve(problem, "accuracy", 1, engine="mip", certificate=path)
+    assert solution.certificate is not None
+    assert solution.certificate.proves == "nothing"
+    assert "cannot be checked" in solution.summary()
+    with pytest.raises(RejectedError, match="floats of a mixed-integer solver"):
+        goct.verify(path, problem)
+
+
+def test_errors_come_before_any_work(tmp_path: Path) -> None:
+    problem = problem_of({})
+    with pytest.raises(ValueError, match="no folder"):
+        goct.solve(problem, certificate=tmp_path / "nowhere" / "proof.gct")
+    with pytest.raises(ValueError, match="no certificates for the constraint"):
+        goct.solve(problem, constraints=[ForbidFeatures("x0")], certificate=tmp_path / "p.gct")
+
+
+def random_options(rng: np.random.Generator) -> dict[str, Any]:
+    names = [name for name in FAMILIES if "max_depth" not in FAMILIES[name]]
+    return FAMILIES[names[rng.integers(len(names))]]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(60))
+def test_random_problems(seed: int, tmp_path: Path) -> None:
+    rng = np.random.default_rng(seed)
+    options = dict(random_options(rng))
+    n_classes = options.pop("classes", 2)
+    n, path = int(rng.integers(10, 60)), tmp_path / "proof.gct"
+    X, y = rng.integers(0, 2, (n, int(rng.integers(3, 9)))), rng.integers(0, n_classes, n)
+    y[:n_classes] = range(n_classes)
+    costs = rng.integers(0, 9, (n, n_classes)) if options.pop("costs", False) else None
+    weights = rng.integers(0, 4, n) + (np.arange(n) < 3) if options.pop("weights", False) else None
+    problem = goct.Problem.from_arrays(X, y, costs=costs, sample_weight=weights, pos_label=1)
+    solution: Solution = goct.solve(
+        problem, max_depth=int(rng.integers(1, 5)), engine="search", certificate=path, **options
+    )
+    verdict = goct.verify(path, problem)
+    if solution.tree is not None:
+        assert verdict.objective == pytest.approx(float(solution.objective), abs=1e-12)

@@ -1,0 +1,229 @@
+"""The checker accepts what is proven, and nothing else."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from goct.exact import Exact
+from goct.metrics import METRICS, Confusion
+from goct.verify import RejectedError, checker, data_of
+from goct.verify.checker import Number, check_certificate, read_certificate, write_certificate
+from tests.support.certificates import FAMILIES, array_mutants, certified, problem_of
+
+MUTATED = (
+    "penalised accuracy",
+    "budgeted accuracy",
+    "several classes",
+    "instance costs",
+    "one against the rest",
+    "f1",
+    "mcc",
+    "penalised f1",
+    "heavy leaves",
+    "infeasible",
+)
+
+
+@pytest.fixture(scope="module")
+def certificates(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Any, bytes]]:
+    folder = tmp_path_factory.mktemp("certificates")
+    made = {}
+    for name in MUTATED:
+        problem, _ = certified(FAMILIES[name], folder / "proof.gct")
+        made[name] = data_of(problem), (folder / "proof.gct").read_bytes()
+    return made
+
+
+@pytest.mark.parametrize("name", MUTATED)
+def test_no_mutant_of_a_proof_proves_anything_else(
+    name: str, certificates: dict[str, tuple[Any, bytes]]
+) -> None:
+    data, content = certificates[name]
+    known = check_certificate(content, data)
+    rejected = harmless = 0
+    for mutant in array_mutants(content, np.random.default_rng(0), 150):
+        try:
+            verdict = check_certificate(mutant, data)
+        except RejectedError:
+            rejected += 1
+        else:
+            # A fact was made weaker, or an anchor taken away, that the conclusion does not need.
+            assert verdict == known
+            harmless += 1
+    assert rejected > harmless
+
+
+def header_mutants(header: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return headers that claim more than was proven, by what was changed."""
+    task, data = header["task"], header["data"]
+
+    def of_task(**changes: Any) -> dict[str, Any]:
+        return {**header, "task": {**task, **changes}}
+
+    def of_data(**changes: Any) -> dict[str, Any]:
+        return {**header, "data": {**data, **changes}}
+
+    mutants = {
+        "deeper": of_task(max_depth=task["max_depth"] + 1),
+        "another metric": of_task(metric=[["1", "specificity", {}]]),
+        "an unknown metric": of_task(metric=[["1", "goodness", {}]]),
+        "minus the metric": of_task(metric=[["-1", *task["metric"][0][1:]]]),
+        "other data": of_data(digest="0" * 64),
+        "no questions": {**header, "questions": []},
+        "another status": {**header, "status": "proven"},
+        "infeasible": {**header, "status": "infeasible", "tree": None},
+        "a bound below the tree": {**header, "status": "bound", "bound": ["-1000", []]},
+        "a leaf": {**header, "tree": 0 if header["tree"] != 0 else 1},
+        "no tree": {**header, "tree": None},
+        "no class": {**header, "tree": 7},
+        "no column": {**header, "tree": [99, 0, 1]},
+        "a chain of splits": {**header, "tree": [0, 0, [1, 0, [2, 0, [3, 0, [4, 0, 1]]]]]},
+        "not checkable": {**header, "checkable": False},
+    }
+    if header["status"] == "infeasible":
+        for name in ("infeasible", "a bound below the tree", "no tree", "another metric"):
+            del mutants[name]
+        mutants["looser"] = of_task(
+            constraints=[
+                [t, s, str(Fraction(b) - Fraction(1, 5))] for t, s, b in task["constraints"]
+            ]
+        )
+    if task["max_splits"] is not None:
+        mutants["more splits"] = of_task(max_splits=None)
+    elif task["split_penalty"] != "0":
+        mutants["cheaper splits"] = of_task(split_penalty=str(Fraction(task["split_penalty"]) / 3))
+    if task["min_leaf_weight"] != "0":
+        mutants["lighter leaves"] = of_task(min_leaf_weight="1")
+    if header["questions"] and "a" in header["questions"][0]:
+        for key, change in (("a", 1), ("b", 1), ("a", -(10**6))):
+            first, *others = header["questions"]
+            steeper = {**first, key: first[key] + change}
+            mutants[f"question {key} {change:+d}"] = {**header, "questions": [steeper, *others]}
+        if header["status"] != "infeasible":  # whose constraints are the same for both classes
+            mutants["another positive class"] = of_data(positive=(data["positive"] + 1) % 2)
+    return mutants
+
+
+@pytest.mark.parametrize("name", MUTATED)
+def test_no_mutant_of_a_header_is_accepted(
+    name: str, certificates: dict[str, tuple[Any, bytes]]
+) -> None:
+    data, content = certificates[name]
+    known = check_certificate(content, data)
+    header, proofs = read_certificate(content)
+    for what, mutant in header_mutants(header).items():
+        try:
+            verdict = check_certificate(write_certificate(mutant, proofs), data)
+        except RejectedError:
+            continue
+        # The proof had room for another direction.
+        assert what.startswith("question"), what
+        assert verdict == known
+
+
+def test_a_proof_is_about_its_data(certificates: dict[str, tuple[Any, bytes]]) -> None:
+    _, content = certificates["f1"]
+    header, proofs = read_certificate(content)
+    other = data_of(problem_of({}, seed=1))
+    with pytest.raises(RejectedError, match="other data"):
+        check_certificate(content, other)
+    header["data"]["digest"] = other.digest()
+    with pytest.raises(RejectedError):
+        check_certificate(write_certificate(header, proofs), other)
+
+
+def test_a_feature_more_than_the_proof_knows(certificates: dict[str, tuple[Any, bytes]]) -> None:
+    data, content = certificates["f1"]
+    header, proofs = read_certificate(content)
+    best = data.counts[:, 1] > data.counts[:, 0]  # a column that separates the classes
+    wider = checker.Data(np.vstack([data.columns, best]), data.counts)
+    header["data"]["digest"] = wider.digest()
+    with pytest.raises(RejectedError):
+        check_certificate(write_certificate(header, proofs), wider)
+
+
+def test_facts_about_heavy_leaves_say_nothing_about_similar_rows(
+    certificates: dict[str, tuple[Any, bytes]],
+) -> None:
+    data, content = certificates["heavy leaves"]
+    header, proofs = read_certificate(content)
+    assert not proofs[0]["relaxed"].all()
+    proofs[0]["relaxed"] = np.ones_like(proofs[0]["relaxed"])
+    with pytest.raises(RejectedError):
+        check_certificate(write_certificate(header, proofs), data)
+
+
+@pytest.mark.parametrize("cut", [0, 5, 30, 200, -1])
+def test_damaged_files(cut: int, certificates: dict[str, tuple[Any, bytes]]) -> None:
+    data, content = certificates["f1"]
+    with pytest.raises(RejectedError, match=r"damaged|no certificate"):
+        check_certificate(content[:cut], data)
+    if cut > 0:
+        broken = content[:cut] + bytes([content[cut] ^ 1]) + content[cut + 1 :]
+        with pytest.raises(RejectedError):
+            check_certificate(broken, data)
+
+
+OPTIONS = {
+    "f1": ("f_beta", {"beta": Fraction(1)}),
+    "f2": ("f_beta", {"beta": Fraction(2)}),
+    "f0.5": ("f_beta", {"beta": Fraction(1, 2)}),
+    "class_cost": ("class_cost", {"false_negative": Fraction(1), "false_positive": Fraction(1)}),
+    "dor": ("dor", {"upper": Fraction(1000)}),
+    "dor_smoothed": ("dor_smoothed", {"epsilon": Fraction(1)}),
+}
+
+
+@pytest.mark.parametrize("name", sorted(set(METRICS) - {"instance_cost"}))
+def test_the_checkers_metrics_are_those_of_the_package(name: str) -> None:
+    known, options = OPTIONS.get(name, (name, {}))
+    ours = checker.Metric(((Fraction(1), known, options),))
+    metric, unit = METRICS[name](), Fraction(1, 3)
+    for tp in range(4):
+        for tn in range(5):
+            cells = [unit * n for n in (tp, 4 - tn, 3 - tp, tn)]
+            rational, roots = metric.value(Confusion(*cells)).terms
+            difference = ours.value(*cells) + Number(rational, roots) * Fraction(-1)
+            assert difference.sign() == 0
+            if tp and known in checker.RISING:
+                worse = ours.value(cells[0] - unit, cells[1], cells[2] + unit, cells[3])
+                assert worse <= ours.value(*cells)
+
+
+def test_numbers_compare_like_exact_ones() -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(300):
+        squares = [Fraction(int(rng.integers(-40, 40)), int(rng.integers(1, 9))) for _ in range(3)]
+        shift = Fraction(int(rng.integers(-9, 9)), 4)
+        ours = Number.root(squares[0]) + Number.root(squares[1]) * Fraction(-2) + Number(shift)
+        exact = Exact.signed_sqrt(squares[0]) - Exact.signed_sqrt(squares[1]) * 2 + shift
+        assert ours.sign() == exact.sign()
+    two = Number.root(Fraction(8)) + Number.root(Fraction(2)) * Fraction(-2)
+    assert two.sign() == 0
+
+
+def test_the_checker_runs_alone(tmp_path: Path) -> None:
+    problem, _ = certified(FAMILIES["f1"], tmp_path / "proof.gct")
+    rows = np.repeat(np.arange(problem.n_rows), problem.counts.sum(axis=1))
+    labels = np.concatenate([np.repeat([0, 1], row) for row in problem.counts])
+    lines = [",".join([*(f"x{j}" for j in range(8)), "y"])]
+    full = data_of(problem).columns.T.astype(int)
+    lines += [",".join(map(str, [*full[r], k])) for r, k in zip(rows, labels, strict=True)]
+    (tmp_path / "table.csv").write_text("\n".join(lines))
+    shutil.copy(checker.__file__, tmp_path / "checker.py")
+    command = [sys.executable, "-I", "checker.py", "proof.gct", "table.csv"]
+    result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.startswith("VERIFIED: no tree of depth 3 over 8 columns")
+    (tmp_path / "table.csv").write_text("\n".join(lines[:-1]))
+    result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert result.returncode == 1
+    assert "REJECTED: the certificate is about other data" in result.stdout
