@@ -123,14 +123,13 @@ def write(
     if solution.stats.get("engine") == "mip":
         header |= {"checkable": False, "reason": MIP_REASON, "questions": []}
         return _save(path, header, [])
-    least = solution.task.size.min_leaf_count(problem)
-    if least > int(problem.counts.sum()):  # no tree at all
+    if solution.task.size.too_large_for(problem):  # no tree at all
         return _save(path, {**header, "questions": []}, [])
     asked = read_task(header, lambda *_: Number())
     if problem is not solution.problem:
         asked = replace(asked, positive=1)
     is_linear = asked.metric.is_linear and not asked.constraints
-    prover = _Prover(solution, data_of(solution.problem))
+    prover = _Prover(solution, asked, data_of(solution.problem))
     argument = _linear_argument(prover, asked) if is_linear else _Plane(prover, proven).argument()
     header |= argument.changes
     return _save(path, {**header, "questions": argument.questions}, argument.proofs)
@@ -161,6 +160,7 @@ def _header(solution: Solution, problem: Problem, data: Data) -> dict[str, Any]:
             "max_depth": size.max_depth,
             "max_splits": size.max_splits,
             "min_leaf_weight": str(size.min_leaf_weight),
+            "min_samples_leaf": size.min_samples_leaf,
             "split_penalty": str(task.split_penalty),
             "constraints": constraints,
         },
@@ -219,11 +219,11 @@ class _Argument:
 class _Prover:
     """Proves linear questions about the data of a solution."""
 
-    def __init__(self, solution: Solution, data: Data) -> None:
+    def __init__(self, solution: Solution, asked: CheckedTask, data: Data) -> None:
         self.solution, self.task, self.data = solution, solution.task, data
         self._cells = np.ascontiguousarray(data.columns.T.astype(np.uint8))
-        self._weights = np.ascontiguousarray(data.counts.sum(axis=1))
-        self._min_leaf = self.task.size.min_leaf_count(solution.problem)
+        weights, self._min_leaf = asked.leaves(data)
+        self._weights = np.ascontiguousarray(weights)
 
     def prove(
         self,
@@ -325,7 +325,7 @@ class _Plane:
     def _read(self, proven: Proven) -> _Line | None:
         size, full = proven.size, 2**proven.size.max_depth - 1
         is_limited = size.most_splits < full
-        if proven.a < 0 or proven.b < 0 or size.min_leaf_weight != self.task.size.min_leaf_weight:
+        if proven.a < 0 or proven.b < 0:
             return None
         if is_limited and not proven.by_splits and proven.split_cost:
             return None

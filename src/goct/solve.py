@@ -92,7 +92,7 @@ def solve(
         that the question allows. What is found is never worse.
     certificate
         A file for the proof, which :func:`goct.verify` and ``goct verify``
-        check; see :doc:`What proven means </proofs>`. Writing it takes about as
+        check; see the page "What proven means". Writing it takes about as
         long as the search; limits do not count for it, but Ctrl-C does.
     **options
         Options of the engine, see :func:`goct.search.solve_search` and

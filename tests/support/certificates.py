@@ -30,6 +30,7 @@ FAMILIES: dict[str, dict[str, Any]] = {
     "penalised mcc": {"metric": "mcc", "split_penalty": 0.03},
     "budgeted f1": {"metric": "f1", "max_splits": 4},
     "heavy leaves": {"metric": "accuracy", "min_leaf_weight": 14},
+    "leaves of samples": {"metric": "kappa", "min_samples_leaf": 9, "weights": True},
     "heavy leaves, f1": {"metric": "f1", "min_leaf_weight": 6},
     "constraint": {"metric": "precision", "constraints": ["recall >= 0.6"]},
     "infeasible": {

@@ -144,7 +144,7 @@ def test_a_feature_more_than_the_proof_knows(certificates: dict[str, tuple[Any, 
     data, content = certificates["f1"]
     header, proofs = read_certificate(content)
     best = data.counts[:, 1] > data.counts[:, 0]  # a column that separates the classes
-    wider = checker.Data(np.vstack([data.columns, best]), data.counts)
+    wider = checker.Data(np.vstack([data.columns, best]), data.counts, data.samples)
     header["data"]["digest"] = wider.digest()
     with pytest.raises(RejectedError):
         check_certificate(write_certificate(header, proofs), wider)

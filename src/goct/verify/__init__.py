@@ -70,7 +70,8 @@ def verify(
     if isinstance(data, tuple):
         header, _ = read_certificate(content)
         X, y = data
-        data = Data.merge(np.asarray(X), count_labels(list(y), header["data"]["classes"]))
+        counts = count_labels(list(y), header["data"]["classes"])
+        data = Data.merge(np.asarray(X), counts, counts.sum(axis=1))
     elif not isinstance(data, Data):
         data = data_of(data)
     return check_certificate(content, data, None if metric is None else _values_of(metric))
@@ -82,7 +83,7 @@ def data_of(problem: Any) -> Data:
     X = np.empty((problem.n_rows, problem.n_features), dtype=np.uint8)
     X[:, constant] = problem.flipped[constant]
     X[:, ~constant] = problem.X[:, problem.source[~constant]] ^ problem.flipped[~constant]
-    return Data.merge(X, problem.counts, problem.costs)
+    return Data.merge(X, problem.counts, problem.samples, problem.costs)
 
 
 def _values_of(metric: Any) -> Any:

@@ -101,12 +101,15 @@ class Data:
         Booleans of shape (columns, distinct rows).
     counts
         The weight of each class in each row, in units; shape (rows, classes).
+    samples
+        The number of samples in each row, whatever they weigh.
     costs
         The cost of predicting each class in each row, in units; None if there are none.
     """
 
     columns: NDArray[np.bool_]
     counts: NDArray[np.int64]
+    samples: NDArray[np.int64]
     costs: NDArray[np.int64] | None = None
 
     @classmethod
@@ -114,6 +117,7 @@ class Data:
         cls,
         X: NDArray[Any],
         counts: NDArray[np.int64],
+        samples: NDArray[np.int64],
         costs: NDArray[np.int64] | None = None,
     ) -> Data:
         """Merge equal rows, drop those without weight, and sort the rest."""
@@ -123,28 +127,32 @@ class Data:
         packed = np.packbits(X, axis=1)
         _, first, group = np.unique(_as_keys(packed), return_index=True, return_inverse=True)
         rows = X[first]
-        sums = np.zeros((len(rows), counts.shape[1]), dtype=np.int64)
-        np.add.at(sums, group.ravel(), counts)
-        if costs is not None:
-            cost_sums = np.zeros_like(sums)
-            np.add.at(cost_sums, group.ravel(), costs[kept])
-            costs = cost_sums
-        return cls(np.ascontiguousarray(rows.T.astype(bool)), sums, costs)
+
+        def summed(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+            sums = np.zeros((len(rows), *numbers.shape[1:]), dtype=np.int64)
+            np.add.at(sums, group.ravel(), numbers)
+            return sums
+
+        return cls(
+            np.ascontiguousarray(rows.T.astype(bool)),
+            summed(counts),
+            summed(samples[kept]),
+            None if costs is None else summed(costs[kept]),
+        )
 
     def digest(self) -> str:
         """Return the SHA-256 digest of the rows, sorted, with their counts and costs."""
         digest = hashlib.sha256(f"{self.columns.shape} {self.counts.shape}".encode())
         digest.update(np.packbits(self.columns).tobytes())
-        digest.update(self.counts.astype("<i8").tobytes())
-        if self.costs is not None:
-            digest.update(self.costs.astype("<i8").tobytes())
+        for numbers in (self.counts, self.samples, self.costs):
+            digest.update(b"" if numbers is None else numbers.astype("<i8").tobytes())
         return digest.hexdigest()
 
     def against_rest(self, positive: int) -> Data:
         """Return the data with two classes: the rest and the positive one."""
         found = self.counts[:, positive]
         counts = np.stack([self.counts.sum(axis=1) - found, found], axis=1)
-        return Data(self.columns, counts)
+        return Data(self.columns, counts, self.samples)
 
 
 # ------------------------------------------------------------------------- numbers and metrics
@@ -412,7 +420,8 @@ class Task:
 
     max_depth: int
     max_splits: int | None
-    min_leaf: int
+    min_leaf_weight: int
+    min_samples_leaf: int
     penalty: Fraction
     metric: Metric
     constraints: tuple[tuple[Metric, str, Fraction], ...]
@@ -425,6 +434,16 @@ class Task:
         """The largest number of splits of a tree."""
         full: int = 2**self.max_depth - 1
         return full if self.max_splits is None else min(self.max_splits, full)
+
+    def leaves(self, data: Data) -> tuple[NDArray[np.int64], int]:
+        """Return how leaves are measured, and the least of it; two measures must be one."""
+        weights, least = data.counts.sum(axis=1), self.min_leaf_weight
+        if not self.min_samples_leaf:
+            return weights, least
+        each = int(weights[0] // data.samples[0]) if least else 1
+        same = not least or np.array_equal(weights, each * data.samples)
+        _require(same and each > 0, "the number and the weight of samples differ")
+        return data.samples, max(self.min_samples_leaf, -(-least // each))
 
     def meets(self, fn: int, fp: int, data: Data) -> bool:
         """Say whether errors, in counts, meet the constraints on metrics."""
@@ -455,7 +474,8 @@ def read_task(header: dict[str, Any], own: Callable[..., Number] | None = None) 
     return Task(
         max_depth=int(task["max_depth"]),
         max_splits=None if splits is None else int(splits),
-        min_leaf=-(-least.numerator // least.denominator),
+        min_leaf_weight=-(-least.numerator // least.denominator),
+        min_samples_leaf=int(task["min_samples_leaf"]),
         penalty=Fraction(task["split_penalty"]),
         metric=read(task["metric"], own),
         constraints=constraints,
@@ -494,9 +514,9 @@ def _objective_of(tree: Any, task: Task, data: Data) -> Number:
     splits = len(leaves) - 1
     _require(max(depth for depth, _ in leaves) <= task.max_depth, "the tree is too deep")
     _require(splits <= task.most_splits, "the tree has too many splits")
-    if task.min_leaf:
-        light = any(data.counts[rows].sum() < task.min_leaf for _, rows in leaves)
-        _require(not light, "a leaf of the tree is too light")
+    measure, least = task.leaves(data)
+    light = any(measure[rows].sum() < least for _, rows in leaves)
+    _require(not light, "a leaf of the tree is too small")
     if task.metric.is_linear and not task.constraints:
         rewards = Rewards.of(task, data)
         earned = int(rewards.matrix[np.arange(len(predicted)), predicted].sum())
@@ -559,13 +579,13 @@ class _Facts:
     """
 
     def __init__(
-        self, data: Data, costs: NDArray[np.int64], price: int, budget: int | None, min_leaf: int
+        self, data: Data, costs: NDArray[np.int64], price: int, budget: int | None, task: Task
     ) -> None:
-        self.data, self.price, self.budget, self.min_leaf = data, price, budget, min_leaf
+        self.data, self.price, self.budget = data, price, budget
+        self.weight, self.min_leaf = task.leaves(data)
         avoidable = costs - costs.min(axis=1, keepdims=True)
         self.first, self.gains = avoidable[:, 0], avoidable[:, 1:] - avoidable[:, :1]
         self.swing = avoidable.max(axis=1)
-        self.weight = data.counts.sum(axis=1)
         total = max(int(self.swing.sum()) + 4 * price, int(self.weight.sum()))
         _require(total < _LARGEST, "the costs are too large to check")
         # Sums of integers below these sizes are exact in floats, in whatever order.
@@ -839,7 +859,7 @@ def _check_lines(
         costs = np.zeros_like(data.counts)
         costs[:, 1 - positive] = a * data.counts[:, positive]
         costs[:, positive] = b * data.counts[:, 1 - positive]
-        values, depth = _Facts(data, costs, price, budget, task.min_leaf).check(proof)
+        values, depth = _Facts(data, costs, price, budget, task).check(proof)
         unavoidable = int(costs.min(axis=1).sum())
         least = tuple(unavoidable + v for v in values.tolist())
         lines.append(_Line(a, b, price, least, budget, depth))
@@ -907,7 +927,7 @@ def _check_linear(
     most = rewards.matrix.max(axis=1)
     budget = header["questions"][0]["budget"]
     price = 0 if budget is not None else rewards.price
-    facts = _Facts(data, most[:, None] - rewards.matrix, price, budget, task.min_leaf)
+    facts = _Facts(data, most[:, None] - rewards.matrix, price, budget, task)
     values, depth = facts.check(proofs[0])
     full = budget is None or int(budget) >= task.most_splits
     _require(full, "the question is about fewer splits")
@@ -987,10 +1007,11 @@ def _check(
     _require(header["data"]["digest"] == data.digest(), "the certificate is about other data")
     task = read_task(header, own_metric)
     _require(0 <= task.max_depth <= 64 and task.most_splits >= 0, "the size limit makes no sense")
-    if task.min_leaf > data.counts.sum():
-        _require(header["status"] == "infeasible", "all rows together are too light for a leaf")
+    measure, least = task.leaves(data)
+    if least > measure.sum():
+        _require(header["status"] == "infeasible", "all rows together are too few for a leaf")
         return Verdict(_statement(task, data, None, "infeasible", None), 0, None, None)
-    _require(task.min_leaf >= 0 and task.penalty >= 0 and task.weight_unit > 0, "a negative limit")
+    _require(least >= 0 and task.penalty >= 0 and task.weight_unit > 0, "a negative limit")
     label = None if task.positive is None else header["data"]["classes"][task.positive]
     if header["data"]["against_rest"]:
         positive = task.positive
@@ -1032,8 +1053,11 @@ def _statement(task: Task, data: Data, classes: Any, status: str, bound: Number 
     if task.max_splits is not None:
         trees += f" with at most {task.max_splits} splits"
     trees += f" over {len(data.columns)} columns"
-    if task.min_leaf:
-        trees += f", with a weight of at least {task.min_leaf * task.weight_unit} in each leaf,"
+    measures = [f"{task.min_samples_leaf} samples"] if task.min_samples_leaf else []
+    if task.min_leaf_weight:
+        measures.append(f"a weight of {task.min_leaf_weight * task.weight_unit}")
+    if measures:
+        trees += f", with at least {' and '.join(measures)} in each leaf,"
     conditions = [f"{m.describe()} {sense} {float(t):g}" for m, sense, t in task.constraints]
     if status == "infeasible":
         return f"{trees} meets {' and '.join(conditions) or 'the limits'}"
@@ -1079,7 +1103,8 @@ def main(arguments: Sequence[str]) -> int:
     try:
         header, _ = read_certificate(content)
         X, labels = read_table(table, *target)
-        data = Data.merge(X, count_labels(labels, header["data"]["classes"]))
+        counts = count_labels(labels, header["data"]["classes"])
+        data = Data.merge(X, counts, counts.sum(axis=1))
         print(check_certificate(content, data))
     except RejectedError as error:
         print(f"REJECTED: {error}")
