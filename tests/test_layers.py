@@ -47,6 +47,7 @@ MAY_IMPORT = {
     "report": f"{CORE} cart files model export",
     # On top of all.
     "estimator": f"{CORE} data binarize model export solve",
+    "estimator_cv": f"{CORE} data estimator path",
     "demo": f"{CORE} binarize solve",
     "citation": "_core",
     "bench": f"{CORE} files cart binarize search mip solve goct",

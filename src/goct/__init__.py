@@ -20,6 +20,7 @@ from goct.verify import verify
 
 if TYPE_CHECKING:
     from goct.estimator import OptimalTreeClassifier
+    from goct.estimator_cv import OptimalTreeClassifierCV
     from goct.export import export_text
     from goct.model import Model
     from goct.report.plot import plot_tree
@@ -30,6 +31,7 @@ __all__ = [
     "Limit",
     "Model",
     "OptimalTreeClassifier",
+    "OptimalTreeClassifierCV",
     "Path",
     "PathProgress",
     "Problem",
@@ -53,6 +55,7 @@ __all__ = [
 _LATER = {
     "Model": "goct.model",
     "OptimalTreeClassifier": "goct.estimator",
+    "OptimalTreeClassifierCV": "goct.estimator_cv",
     "export_text": "goct.export",
     "plot_tree": "goct.report.plot",
 }

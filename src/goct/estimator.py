@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil
 from typing import Any
@@ -37,6 +38,31 @@ from goct.solve import solve
 from goct.tree import Leaf, Split, Tree
 
 BINARIZERS = ("mdlp", "quantiles", "midpoints", "exact", "none")
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """What the search is about.
+
+    Attributes
+    ----------
+    binarizer
+        The fitted conditions.
+    problem
+        The data over them.
+    metric
+        What to maximise.
+    classes
+        The labels, sorted.
+    min_samples_leaf
+        The least number of samples in a leaf; 0 if every tree has such leaves.
+    """
+
+    binarizer: Binarizer
+    problem: Problem
+    metric: Metric
+    classes: NDArray[Any]
+    min_samples_leaf: int
 
 
 class OptimalTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -217,53 +243,11 @@ class OptimalTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         NotProvenWarning
             If the search stopped at a limit; the message tells the gap.
         """
-        if self.metric != "auto":
-            get_metric(self.metric)
-        binarizer = self._make_binarizer()
-        if y is None:
-            raise ValueError(
-                f"{type(self).__name__} requires y to be passed, but the target y is None"
-            )
-        table = read_table(X)
-        y = _check_target(y)
-        classes, _ = check_labels(y, table.n_rows)
-        metric = choose_metric(
-            self.metric,
-            len(classes),
-            one_vs_rest=self.pos_label is not None,
-            has_class_weight=self.class_weight is not None,
-        )
-        self._check_classes(metric, classes)
-        least = _share_of(self.min_samples_leaf, table.n_rows)
-
-        # A metric of one class against the rest needs cuts that tell these two apart.
-        is_one_vs_rest = metric.is_binary and len(classes) > 2
-        target = y == self.pos_label if is_one_vs_rest else y
-        problem = Problem.from_columns(
-            table,
-            y,
-            binarizer=binarizer.fit(table, target, sample_weight),
-            pos_label=self.pos_label,
-            sample_weight=sample_weight,
-            class_weight=self.class_weight,
-            costs=costs,
-        )
-        solution = self._solve(problem, metric, least)
+        prepared = self._prepare(X, y, sample_weight, costs)
+        solution = self._solve(prepared)
         if solution.tree is None:
-            raise _no_tree(solution)
-
-        # Nothing is set before everything has gone well.
-        self.metric_ = metric
-        self.binarizer_ = binarizer
-        self.tree_ = solution.tree
-        self.solution_ = solution
-        self.classes_ = np.unique(y)
-        self.leaf_weights_ = np.array(self.tree_.node_counts(problem), dtype=np.float64)
-        self.n_features_in_ = binarizer.n_features_in_
-        if hasattr(binarizer, "feature_names_in_"):
-            self.feature_names_in_ = binarizer.feature_names_in_
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
+            raise no_tree(solution)
+        self._keep(prepared, solution)
         if solution.status is Status.FEASIBLE:
             warnings.warn(solution.describe_status(), NotProvenWarning, stacklevel=2)
         return self
@@ -437,6 +421,66 @@ class OptimalTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
             tags.classifier_tags.multi_class = False
         return tags
 
+    def _prepare(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: ArrayLike | None,
+        costs: ArrayLike | None,
+        classes: tuple[Any, ...] | None = None,
+    ) -> Prepared:
+        """Make conditions and a problem of a table; `classes` may have more than occur in it."""
+        if self.metric != "auto":
+            get_metric(self.metric)
+        binarizer = self._make_binarizer()
+        if y is None:
+            raise ValueError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None"
+            )
+        table = read_table(X)
+        y = check_target(y)
+        classes = classes or check_labels(y, table.n_rows)[0]
+        metric = choose_metric(
+            self.metric,
+            len(classes),
+            one_vs_rest=self.pos_label is not None,
+            has_class_weight=self.class_weight is not None,
+        )
+        self._check_classes(metric, classes)
+        least = _share_of(self.min_samples_leaf, table.n_rows)
+
+        # A metric of one class against the rest needs cuts that tell these two apart.
+        is_one_vs_rest = metric.is_binary and len(classes) > 2
+        target = y == self.pos_label if is_one_vs_rest else y
+        problem = Problem.from_columns(
+            table,
+            y,
+            binarizer=binarizer.fit(table, target, sample_weight),
+            classes=classes,
+            pos_label=self.pos_label,
+            sample_weight=sample_weight,
+            class_weight=self.class_weight,
+            costs=costs,
+        )
+        return Prepared(binarizer, problem, metric, np.array(classes, dtype=y.dtype), least)
+
+    def _keep(self, prepared: Prepared, solution: Solution) -> None:
+        """Set the fitted attributes; nothing is set before everything has gone well."""
+        assert solution.tree is not None
+        binarizer = prepared.binarizer
+        self.metric_ = prepared.metric
+        self.binarizer_ = binarizer
+        self.tree_ = solution.tree
+        self.solution_ = solution
+        self.classes_ = prepared.classes
+        counts = self.tree_.node_counts(prepared.problem)
+        self.leaf_weights_ = np.array(counts, dtype=np.float64)
+        self.n_features_in_ = binarizer.n_features_in_
+        if hasattr(binarizer, "feature_names_in_"):
+            self.feature_names_in_ = binarizer.feature_names_in_
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+
     def _make_binarizer(self) -> Binarizer:
         if isinstance(self.binarizer, Binarizer):
             return clone(self.binarizer)  # type: ignore[no-any-return]
@@ -464,19 +508,20 @@ class OptimalTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
                 "the rest, or choose a metric such as 'accuracy' or 'balanced_accuracy'"
             )
 
-    def _solve(self, problem: Problem, metric: Metric, least: int) -> Solution:
+    def _solve(self, prepared: Prepared) -> Solution:
+        problem = prepared.problem
         seed = self.random_state
         if isinstance(seed, np.random.RandomState):
             seed = int(check_random_state(seed).randint(2**31 - 1))
         printer = _Printer() if self.verbose else None
         solution = solve(
             problem,
-            metric,
+            prepared.metric,
             self.max_depth,
             split_penalty=self.split_penalty,
             max_splits=self.max_splits,
             min_leaf_weight=_leaf_weight(self.min_weight_fraction_leaf, problem),
-            min_samples_leaf=least,
+            min_samples_leaf=prepared.min_samples_leaf,
             constraints=self.constraints,
             engine=self.engine,
             time_limit=self.time_limit,
@@ -528,7 +573,7 @@ def _leaf_weight(share: Any, problem: Problem) -> Fraction:
     return fraction * problem.total_weight
 
 
-def _check_target(y: Any) -> NDArray[Any]:
+def check_target(y: Any) -> NDArray[Any]:
     """Return the labels, if they are some; the errors are those that scikit-learn demands."""
     labels: NDArray[Any] = column_or_1d(label_array(y), warn=True)
     if labels.dtype.kind in "Of" and (missing := is_missing(labels)).any():
@@ -541,7 +586,8 @@ def _check_target(y: Any) -> NDArray[Any]:
     return labels
 
 
-def _no_tree(solution: Solution) -> NoTreeError:
+def no_tree(solution: Solution) -> NoTreeError:
+    """Return the error for a solution without a tree."""
     constraints = ", ".join(constraint.name for constraint in solution.constraints)
     if solution.status is Status.INFEASIBLE:
         return InfeasibleError(
