@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "greedy.hpp"
+#include "threshold_search.hpp"
 
 namespace goct {
 namespace {
@@ -23,6 +24,12 @@ Oracle::Oracle(const std::uint8_t* cells, std::size_t rows, std::size_t columns,
     : cells_(cells), rows_(static_cast<int>(rows)), columns_(columns), techniques_(techniques),
       jobs_(std::max(jobs, 1)), memory_limit_(memory_limit), cache_(memory_limit - memory_limit / 4) {
     if (row_weights) row_weights_.assign(row_weights, row_weights + rows);
+}
+
+Oracle::Oracle(const std::uint32_t* ranks, std::size_t rows, std::size_t columns, const std::int64_t* row_weights,
+               std::size_t memory_limit, const Techniques& techniques)
+    : Oracle(static_cast<const std::uint8_t*>(nullptr), rows, columns, row_weights, memory_limit, 1, techniques) {
+    ranks_ = ranks;
 }
 
 namespace {
@@ -68,13 +75,16 @@ auto Oracle::answer(Ask&& ask, Otherwise&& otherwise) {
 }
 
 Answer Oracle::solve(const Question& question, Control& control) {
-    return answer([&] { return find(question, control); },
+    return answer([&] { return ranks_ ? find_thresholds(question, control) : find(question, control); },
                   [&] { return constant_answer(question, rows(), question.cutoff); });
 }
 
 std::vector<Answer> Oracle::solve_budgets(const Question& question, const std::vector<std::int64_t>& cutoffs,
                                           Control& control) {
-    return answer([&] { return find_budgets(question, cutoffs, control); }, [&] {
+    const auto ask = [&] {
+        return ranks_ ? find_threshold_budgets(question, cutoffs, control) : find_budgets(question, cutoffs, control);
+    };
+    return answer(ask, [&] {
         std::vector<Answer> answers;
         for (int m = 0; m <= std::max(question.max_splits.value_or(0), 0); ++m)
             answers.push_back(
@@ -84,6 +94,7 @@ std::vector<Answer> Oracle::solve_budgets(const Question& question, const std::v
 }
 
 FrontAnswer Oracle::search_front(const FrontQuestion& question, const FrontSearch::Visit& visit, Control& control) {
+    if (ranks_) throw std::invalid_argument("fronts of thresholds cannot be searched; make them 0/1 features");
     return answer([&] { return walk_front(question, visit, control); }, [] { return FrontAnswer{}; });
 }
 
@@ -282,6 +293,55 @@ Answer Oracle::find_within_budget(const Question& question, Control& control) {
     return best;
 }
 
+const RankedColumns& Oracle::prepare_ranks(Control& control, const Costs& costs) {
+    control.offset = unavoidable(costs);
+    control.started = true;
+    // Ranks, orders, groups and copies of them, per level of the tree.
+    const double cells = static_cast<double>(rows_) * columns_, limit = static_cast<double>(memory_limit_);
+    const double needed = 40 * cells + 100.0 * rows_ + 8.0 * rows_ * (2 * costs.classes() + 2) * known_.size();
+    if (needed > std::max(limit, kAlwaysAllowed)) {
+        control.run_out_of_memory();
+        throw SearchStopped{};
+    }
+    cache_.limit(static_cast<std::size_t>(std::max(0.0, limit - needed)));
+    if (!ranked_) ranked_.emplace(ranks_, rows_, columns_, control);
+    return *ranked_;
+}
+
+Answer Oracle::find_thresholds(const Question& question, Control& control) {
+    const Known& known = register_costs(question);
+    const Costs& costs = *known.costs;
+    Answer answer = constant_answer(question, rows(), question.cutoff);
+    const RankedColumns& data = prepare_ranks(control, costs);
+    const std::vector<Ratio> ratios = ratios_to(known, control);
+    ThresholdSearch search({data, costs, techniques_, cache_, known.number, ratios, control});
+    const std::int64_t base = unavoidable(costs), cutoff = avoidable_cutoff(question.cutoff, base);
+    const int splits = question.max_splits ? std::max(*question.max_splits, 0) : kAnySplits;
+    const auto found = search.solve({std::clamp(question.max_depth, 0, kDeepest), splits}, cutoff);
+    update(answer, found.bound + base, costs, found.cost < cutoff ? found.tree : Preorder{}, control);
+    return answer;
+}
+
+// The largest budget first: what it costs bounds the others.
+std::vector<Answer> Oracle::find_threshold_budgets(const Question& question, const std::vector<std::int64_t>& cutoffs,
+                                                   Control& control) {
+    const int most = std::max(question.max_splits.value_or(0), 0);
+    std::vector<Answer> answers(most + 1);
+    Question with = question;
+    with.split_cost = 0;
+    for (int m = most; m >= 0; --m) {
+        with.max_splits = m;
+        with.cutoff = cutoffs.empty() ? std::nullopt : std::optional(cutoffs[m]);
+        try {
+            answers[m] = find_thresholds(with, control);
+        } catch (const SearchStopped&) {
+            answers[m] = constant_answer(with, rows(), with.cutoff);
+        }
+        if (m < most) answers[m].bound = std::max(answers[m].bound, answers[m + 1].bound);
+    }
+    return answers;
+}
+
 // `leaf_label` says what to predict for the rows of a leaf; the leaves come in the order of the preorder.
 template <class LeafLabel>
 Tree Oracle::build_tree(const Preorder& preorder, LeafLabel&& leaf_label) const {
@@ -294,11 +354,13 @@ Tree Oracle::build_tree(const Preorder& preorder, LeafLabel&& leaf_label) const 
             tree[index].label = leaf_label(rows);
             return index;
         }
-        const auto middle = std::stable_partition(rows.begin(), rows.end(),
-                                                  [&](int r) { return problem_->holds(r, feature); });
+        const auto middle = std::stable_partition(rows.begin(), rows.end(), [&](int r) {
+            return ranked_ ? !ranked_->is_right(r, feature) : problem_->holds(r, feature);
+        });
         const int inside = self(self, {rows.begin(), middle}), outside = self(self, {middle, rows.end()});
-        const bool flipped = problem_->flipped(feature);
-        tree[index] = {problem_->column(feature), flipped ? inside : outside, flipped ? outside : inside, 0};
+        const bool flipped = ranked_ || problem_->flipped(feature);
+        tree[index] = {ranked_ ? feature : problem_->column(feature), flipped ? inside : outside,
+                       flipped ? outside : inside, 0};
         return index;
     };
     std::vector<int> rows(this->rows());

@@ -13,6 +13,7 @@
 #include "costs.hpp"
 #include "front_search.hpp"
 #include "problem.hpp"
+#include "ranked_columns.hpp"
 #include "search.hpp"
 
 namespace goct {
@@ -68,6 +69,11 @@ public:
     Oracle(const std::uint8_t* cells, std::size_t rows, std::size_t columns, const std::int64_t* row_weights,
            std::size_t memory_limit, int jobs, const Techniques& techniques);
 
+    // The same for thresholds of ranked columns (see RankedColumns), whose ranks come column by column and must live as
+    // long as the oracle. The features of trees are thresholds. One thread; search_front() is refused.
+    Oracle(const std::uint32_t* ranks, std::size_t rows, std::size_t columns, const std::int64_t* row_weights,
+           std::size_t memory_limit, const Techniques& techniques);
+
     int rows() const { return rows_; }
     const Cache& cache() const { return cache_; }
 
@@ -105,6 +111,10 @@ private:
                                      Control& control);
     FrontAnswer walk_front(const FrontQuestion& question, const FrontSearch::Visit& visit, Control& control);
     Answer find_within_budget(const Question& question, Control& control);
+    Answer find_thresholds(const Question& question, Control& control);
+    std::vector<Answer> find_threshold_budgets(const Question& question, const std::vector<std::int64_t>& cutoffs,
+                                               Control& control);
+    const RankedColumns& prepare_ranks(Control& control, const Costs& costs);
     const Known& register_costs(const Question& question);
     std::vector<Ratio> ratios_to(const Known& known, Control& control) const;
     template <class LeafLabel>
@@ -112,9 +122,11 @@ private:
     Tree build_tree(const Costs& costs, const Preorder& preorder, std::int64_t& cost) const;
 
     const std::uint8_t* cells_;
+    const std::uint32_t* ranks_ = nullptr;
     int rows_;
     std::size_t columns_;
-    std::optional<Problem> problem_;
+    std::optional<Problem> problem_;            // of cells
+    std::optional<RankedColumns> ranked_;       // of ranks
     std::vector<std::int64_t> row_weights_;
     Techniques techniques_;
     int jobs_;

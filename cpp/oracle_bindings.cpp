@@ -19,6 +19,7 @@ namespace goct {
 namespace {
 
 using Cells = nb::ndarray<const std::uint8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Ranks = nb::ndarray<const std::uint32_t, nb::ndim<2>, nb::f_contig, nb::device::cpu>;
 using Vector = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Pair = std::tuple<std::int64_t, std::int64_t>;
 using Triple = std::tuple<std::int64_t, std::int64_t, std::int64_t>;
@@ -98,6 +99,15 @@ void bind_oracle(nb::module_& module) {
             },
             // The cells are read by the first question.
             nb::keep_alive<1, 2>(), "cells"_a.noconvert(), "weights"_a.none(), "memory_limit"_a, "jobs"_a,
+            "techniques"_a)
+        .def(
+            "__init__",
+            [](Oracle* self, Ranks ranks, std::optional<Vector> weights, std::size_t memory_limit, int /*jobs*/,
+               const nb::dict& techniques) {
+                new (self) Oracle(ranks.data(), ranks.shape(0), ranks.shape(1), weights ? weights->data() : nullptr,
+                                  memory_limit, read_techniques(techniques));
+            },
+            nb::keep_alive<1, 2>(), "ranks"_a.noconvert(), "weights"_a.none(), "memory_limit"_a, "jobs"_a,
             "techniques"_a)
         .def(
             "solve",

@@ -90,6 +90,16 @@ std::uint64_t next_random(std::uint64_t& state) {
 
 }  // namespace
 
+std::vector<Key> random_keys(std::size_t rows) {
+    std::uint64_t state = 0x60C7;
+    std::vector<Key> keys(rows);
+    for (auto& key : keys) {
+        key.low = next_random(state);
+        key.high = next_random(state);
+    }
+    return keys;
+}
+
 Problem::Problem(const std::uint8_t* cells, std::size_t rows, std::size_t columns, Control& control)
     : rows_(static_cast<int>(rows)) {
     Columns sets(cells, rows, columns, control);
@@ -132,12 +142,7 @@ Problem::Problem(const std::uint8_t* cells, std::size_t rows, std::size_t column
             }
         }
     }
-    std::uint64_t state = 0x60C7;
-    keys_.resize(rows);
-    for (auto& key : keys_) {
-        key.low = next_random(state);
-        key.high = next_random(state);
-    }
+    keys_ = random_keys(rows);
 }
 
 bool Problem::holds(int row, int feature) const {

@@ -28,6 +28,9 @@ struct Key {
     bool operator==(const Key&) const = default;
 };
 
+// One key per row, always the same ones.
+std::vector<Key> random_keys(std::size_t rows);
+
 // Unique 0/1 rows, with their columns rearranged into chains of nested row sets.
 //
 // Every column is turned so that its set holds at most half of the rows ("inside"); constant, duplicate and

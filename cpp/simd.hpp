@@ -35,6 +35,7 @@ struct Vec {
     GOCT_INLINE void store(T* p) const { std::memcpy(p, &v, sizeof v); }
     friend GOCT_INLINE Vec operator+(Vec a, Vec b) { return {a.v + b.v}; }
     friend GOCT_INLINE Vec operator-(Vec a, Vec b) { return {a.v - b.v}; }
+    friend GOCT_INLINE Vec operator&(Vec a, Vec b) { return {a.v & b.v}; }
     friend GOCT_INLINE Vec min(Vec a, Vec b) { return {a.v < b.v ? a.v : b.v}; }
     friend GOCT_INLINE Vec max(Vec a, Vec b) { return {a.v < b.v ? b.v : a.v}; }
     friend GOCT_INLINE Vec where_less(Vec a, Vec b, Vec yes, Vec no) { return {a.v < b.v ? yes.v : no.v}; }
@@ -78,6 +79,7 @@ struct Vec {
     void store(T* p) const { std::memcpy(p, v, sizeof v); }
     friend Vec operator+(const Vec& a, const Vec& b) { return make([&](int i) { return a.v[i] + b.v[i]; }); }
     friend Vec operator-(const Vec& a, const Vec& b) { return make([&](int i) { return a.v[i] - b.v[i]; }); }
+    friend Vec operator&(const Vec& a, const Vec& b) { return make([&](int i) { return a.v[i] & b.v[i]; }); }
     friend Vec min(const Vec& a, const Vec& b) {
         return make([&](int i) { return a.v[i] < b.v[i] ? a.v[i] : b.v[i]; });
     }

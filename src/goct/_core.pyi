@@ -23,7 +23,7 @@ def prove(
 class Oracle:
     def __init__(
         self,
-        cells: NDArray[np.uint8],
+        cells_or_ranks: NDArray[np.uint8] | NDArray[np.uint32],
         weights: NDArray[np.int64] | None,
         memory_limit: int,
         jobs: int,

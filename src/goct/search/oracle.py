@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -161,9 +161,72 @@ class LinearOracle:
         techniques: Mapping[str, bool] | None = None,
     ) -> None:
         cells = check_binary_matrix(X)
-        self._rows, self._features = (int(size) for size in cells.shape)
+        # The first question reads them, so nobody may change them until then.
+        self._build(
+            cells.copy() if cells.flags.writeable else cells,
+            int(cells.shape[1]),
+            weights,
+            memory_limit,
+            n_jobs,
+            techniques,
+        )
+
+    @classmethod
+    def from_ranks(
+        cls,
+        ranks: ArrayLike,
+        weights: ArrayLike | None = None,
+        *,
+        memory_limit: int = 1 << 30,
+        n_jobs: int = 1,
+        techniques: Mapping[str, bool] | None = None,
+    ) -> LinearOracle:
+        """Make an oracle for every threshold of columns of numbers, without a matrix of them.
+
+        The trees are those of a matrix X that has a column "rank of column j > t" for each column
+        j and t = 0, ..., m_j - 2, in this order, where m_j is the number of distinct values of
+        column j. Feature numbers in answers are columns of that matrix.
+
+        Parameters
+        ----------
+        ranks
+            Integer matrix, one row per row and one column per column of numbers. The ranks of a
+            column are 0, ..., m_j - 1, each of them taken by some row; 0/1 columns are columns of
+            two ranks. Every row a different one for full speed.
+        weights, memory_limit, techniques
+            As for `LinearOracle`; "reduce", "inheritance", "slack", "first_pass" and "deepening"
+            make no difference here.
+        n_jobs
+            Checked; the search runs on one thread.
+
+        Notes
+        -----
+        `search_front` is refused with NotImplementedError.
+        """
+        matrix = np.asarray(ranks)
+        if matrix.ndim != 2:
+            raise ValueError("ranks must be a matrix")
+        if not np.issubdtype(matrix.dtype, np.integer):
+            raise TypeError("ranks must be integers")
+        thresholds = sum(_count_ranks(column, j) - 1 for j, column in enumerate(matrix.T))
+        matrix = np.array(matrix, dtype=np.uint32, order="F", copy=True)
+        self = cls.__new__(cls)
+        self._build(matrix, thresholds, weights, memory_limit, n_jobs, techniques)
+        self._ranked = True
+        return self
+
+    def _build(
+        self,
+        matrix: NDArray[np.uint8] | NDArray[np.uint32],
+        features: int,
+        weights: ArrayLike | None,
+        memory_limit: int,
+        n_jobs: int,
+        techniques: Mapping[str, bool] | None,
+    ) -> None:
+        self._rows, self._features, self._ranked = len(matrix), features, False
         if self._rows == 0:
-            raise ValueError("X must have at least one row")
+            raise ValueError("there must be at least one row")
         row_weights = None
         if weights is not None:
             row_weights = _integers(weights, "weights")
@@ -175,8 +238,7 @@ class LinearOracle:
         if isinstance(memory_limit, float) and memory_limit % 1 == 0:
             memory_limit = int(memory_limit)
         self._core = _core.Oracle(
-            # The first question reads them, so nobody may change them until then.
-            cells.copy() if cells.flags.writeable else cells,
+            matrix,
             row_weights,
             min(check_count(memory_limit, "memory_limit"), _LARGEST),
             check_jobs(n_jobs),
@@ -352,6 +414,8 @@ class LinearOracle:
         tree of the last accepted point is returned all the same. The search uses one thread,
         whatever `n_jobs` is.
         """
+        if self._ranked:
+            raise NotImplementedError("fronts over ranks are not searched; use 0/1 features")
         a, b = (_non_negative(weight, "direction") for weight in direction)
         if a == 0 or b == 0:
             raise ValueError("direction must be two positive integers")
@@ -391,6 +455,15 @@ class LinearOracle:
                 "costs must be a matrix with one row per row of X and at least one class"
             )
         return matrix
+
+
+def _count_ranks(column: NDArray[np.integer[Any]], index: int) -> int:
+    """Return the number of ranks of a column, which must be without gaps."""
+    if len(column) == 0:
+        return 1
+    if column.min() != 0 or column.max() >= len(column) or not np.bincount(column).all():
+        raise ValueError(f"the ranks of column {index} must be 0, 1, ... without gaps")
+    return int(column.max()) + 1
 
 
 def _integers(values: ArrayLike, name: str) -> NDArray[np.int64]:

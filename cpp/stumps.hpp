@@ -1,0 +1,54 @@
+// Best stumps, trees with one split, of a presorted row set and of the two sides of its thresholds.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "control.hpp"
+#include "costs.hpp"
+#include "ranked_node.hpp"
+
+namespace goct {
+
+// A side of a threshold of a node, or all of it.
+struct Part {
+    int column = -1, threshold = 0;
+    bool right = false;
+
+    bool holds(const RankedNode& node, int i) const {
+        return column < 0 || (node.group(column)[i] > threshold) == right;
+    }
+};
+
+struct Stump {
+    std::int64_t leaf = 0;      // avoidable cost without a split
+    std::int64_t cost = 0;      // ... with at most one, whose cost does not count
+    int column = -1;            // without a split if that is as good
+    int threshold = 0;
+};
+
+// The best stump whose leaves hold at least a weight: one scan per column, the first one among equals.
+Stump find_stump(const RankedNode& node, const Costs& costs, const Part& part, std::int64_t min_leaf_weight,
+                 Control& control);
+
+// The same for both sides of some thresholds of a column at once, values only and without a minimum: one scan per
+// column for up to kMost thresholds.
+class StumpScans {
+public:
+    static constexpr int kMost = 16;
+
+    virtual ~StumpScans() = default;
+    // The node of the following calls, which must live as long.
+    virtual void load(const RankedNode& node) = 0;
+    // `leaf` and `stump` get the avoidable cost of each side of each threshold, left [0] and right [1].
+    struct Values {
+        std::int64_t leaf[2][kMost], stump[2][kMost];
+    };
+    virtual void solve(int c, const int* thresholds, int count, Values& values) = 0;
+};
+
+// For nodes of at most that much swing, with the smallest numbers that hold it.
+std::unique_ptr<StumpScans> make_stump_scans(const Costs& costs, std::int64_t most_swing, Control& control);
+
+}  // namespace goct

@@ -1,0 +1,132 @@
+// Thresholds of ranked columns against the same thresholds as 0/1 features; stops at any moment.
+#include <algorithm>
+#include <set>
+#include <stdexcept>
+
+#include "../oracle.hpp"
+#include "../stumps.hpp"
+#include "check.hpp"
+
+using namespace goct;
+using namespace goct::test;
+
+namespace {
+
+struct Table {
+    int rows, columns, classes, depth;
+    std::vector<std::uint32_t> ranks;       // column by column
+    std::vector<std::int64_t> costs, weights;
+    std::int64_t split_cost = 0, min_leaf_weight = 0;
+
+    Question question() const { return {costs.data(), classes, split_cost, depth, min_leaf_weight, {}, {}}; }
+    Oracle oracle(const Techniques& techniques = {}) const {
+        return {ranks.data(), std::size_t(rows), std::size_t(columns), weights.data(), 1 << 20, techniques};
+    }
+    std::uint32_t rank(int r, int c) const { return ranks[c * rows + r]; }
+
+    // A 0/1 feature per threshold, row by row.
+    std::vector<std::uint8_t> cells() const {
+        std::vector<std::uint8_t> cells;
+        for (int r = 0; r < rows; ++r)
+            for (int c = 0; c < columns; ++c) {
+                const auto begin = ranks.begin() + c * rows;
+                for (std::uint32_t t = 0; t < *std::max_element(begin, begin + rows); ++t)
+                    cells.push_back(rank(r, c) > t);
+            }
+        return cells;
+    }
+};
+
+Table draw_table(Random& random, int most_rows, int most_columns, int most_ranks) {
+    Table table{draw(random, 1, most_rows), draw(random, 1, most_columns), draw(random, 2, 4), draw(random, 0, 4),
+                {}, {}, {}};
+    for (int c = 0; c < table.columns; ++c) {
+        std::vector<int> values;
+        const int ranks = draw(random, 1, most_ranks);
+        for (int r = 0; r < table.rows; ++r) values.push_back(draw(random, 1, ranks));
+        const std::set<int> distinct(values.begin(), values.end());
+        for (const int value : values)
+            table.ranks.push_back(static_cast<std::uint32_t>(std::distance(distinct.begin(), distinct.find(value))));
+    }
+    const std::int64_t unit = std::vector<std::int64_t>{1, 1, 1000, 1000000000000}[draw(random, 0, 3)];
+    for (int i = 0; i < table.rows * table.classes; ++i) table.costs.push_back(unit * draw(random, -3, 9));
+    for (int r = 0; r < table.rows; ++r) table.weights.push_back(draw(random, 0, 3));
+    if (draw(random, 0, 1)) table.split_cost = unit * draw(random, 0, 4);
+    if (draw(random, 0, 2) == 0) table.min_leaf_weight = draw(random, 1, 6);
+    return table;
+}
+
+}  // namespace
+
+TEST(thresholds_are_features) {
+    Random random(31);
+    for (int trial = 0; trial < 150; ++trial) {
+        const Table table = draw_table(random, trial % 3 ? 25 : 60, 3, trial % 2 ? 6 : 50);
+        const auto cells = table.cells();
+        Oracle explicit_one(cells.data(), table.rows, cells.size() / table.rows, table.weights.data(), 1 << 20, 1, {});
+        Oracle oracle = table.oracle();
+        Control control;
+        Question question = table.question();
+        if (trial % 4 == 0) question.max_splits = draw(random, 0, 5);
+        const Answer truth = explicit_one.solve(question, control), answer = oracle.solve(question, control);
+        CHECK(answer.proven && answer.cost == truth.cost && answer.bound == truth.cost);
+        question.cutoff = truth.cost;
+        CHECK(oracle.solve(question, control).tree.empty());
+        question.max_splits = draw(random, 0, 4);
+        const auto budgets = oracle.solve_budgets(question, {}, control);
+        const auto true_budgets = explicit_one.solve_budgets(question, {}, control);
+        for (std::size_t m = 0; m < budgets.size(); ++m) CHECK(budgets[m].cost == true_budgets[m].cost);
+    }
+}
+
+TEST(a_stopped_search_over_thresholds_tells_the_truth) {
+    Random random(32);
+    for (int trial = 0; trial < 150; ++trial) {
+        const Table table = draw_table(random, 25, 3, 12);
+        Oracle oracle = table.oracle();
+        Control all;
+        const std::int64_t best = table.oracle().solve(table.question(), all).cost;
+        Control control;
+        control.stop_after(draw(random, 0, 300));
+        const Answer answer = oracle.solve(table.question(), control);
+        CHECK(answer.bound <= best && !answer.tree.empty() && answer.cost >= best);
+        CHECK(!answer.proven || answer.cost == best);
+        CHECK(oracle.solve(table.question(), all).cost == best);
+    }
+}
+
+TEST(scans_of_both_sides_equal_stumps) {
+    Random random(33);
+    for (int trial = 0; trial < 200; ++trial) {
+        const Table table = draw_table(random, 80, 4, trial % 2 ? 80 : 5);
+        const Costs costs(table.costs.data(), table.rows, table.classes, 0, nullptr, 0);
+        Control control;
+        const RankedColumns data(table.ranks.data(), table.rows, table.columns, control);
+        RankedNode node;
+        node.make_root(data, costs, control);
+        const auto scans = make_stump_scans(costs, node.swing(), control);
+        scans->load(node);
+        for (int c = 0; c < node.columns(); ++c) {
+            std::vector<int> thresholds;
+            for (int t = 0; t < node.groups(c) - 1 && thresholds.size() < StumpScans::kMost; t += draw(random, 1, 5))
+                thresholds.push_back(t);
+            StumpScans::Values values;
+            scans->solve(c, thresholds.data(), static_cast<int>(thresholds.size()), values);
+            for (std::size_t i = 0; i < thresholds.size(); ++i)
+                for (const bool right : {false, true}) {
+                    const Stump stump = find_stump(node, costs, {c, thresholds[i], right}, 0, control);
+                    CHECK(values.leaf[right][i] == stump.leaf && values.stump[right][i] == stump.cost);
+                }
+        }
+    }
+}
+
+TEST(fronts_of_thresholds_are_refused) {
+    Random random(34);
+    const Table table = draw_table(random, 5, 2, 3);
+    Oracle oracle = table.oracle();
+    Control control;
+    const FrontQuestion question{table.weights.data(), table.weights.data(), {1, 1}, {9, 9, 9}, 2, 0, {}};
+    CHECK(throws<std::invalid_argument>(
+        [&] { oracle.search_front(question, [](const Spot&) { return std::nullopt; }, control); }));
+}

@@ -1,0 +1,447 @@
+#include "threshold_search.hpp"
+
+#include <numeric>
+#include <queue>
+#include <tuple>
+
+namespace goct {
+
+ThresholdSearch::ThresholdSearch(const ThresholdContext& context)
+    : context_(context), constrained_(context.costs.min_leaf_weight() > 0), split_cost_(context.costs.split_cost()) {
+    Level& root = level(0);
+    root.node.make_root(context.data, context.costs, context.control);
+    scans_ = make_stump_scans(context.costs, root.node.swing(), context.control);
+}
+
+ThresholdSearch::Level& ThresholdSearch::level(int l) {
+    while (static_cast<int>(levels_.size()) <= l) levels_.push_back(std::make_unique<Level>());
+    return *levels_[l];
+}
+
+// A tree is not deeper than it has splits, and needs no more splits than its depth has room for.
+ThresholdSearch::Size ThresholdSearch::usable(Size size) const {
+    size.depth = std::min(size.depth, size.splits);
+    if (most_splits(size.depth, kAnySplits) <= size.splits) size.splits = kAnySplits;
+    return size;
+}
+
+std::vector<ThresholdSearch::Shares> ThresholdSearch::shares(Size size) const {
+    const Size side{size.depth - 1, kAnySplits};
+    if (size.splits == kAnySplits) return {{side, side}};
+    std::vector<Shares> all;
+    const int most = most_splits(side.depth, size.splits);
+    for (int left = std::max(0, size.splits - 1 - most); left <= std::min(most, size.splits - 1); ++left)
+        all.push_back({usable({side.depth, left}), usable({side.depth, size.splits - 1 - left})});
+    return all;
+}
+
+ThresholdSearch::Outcome ThresholdSearch::solve(Size size, std::int64_t cutoff) {
+    asked_ = usable(size);
+    best_ = {};
+    Outcome out;
+    try {
+        search(0, {asked_, Leaves::allowed, cutoff, true}, out);
+    } catch (const SearchStopped&) {
+        best_.bound = std::min(best_.bound, best_.cost);
+        return best_;
+    }
+    return out;
+}
+
+// What is found for all rows, in case of a stop.
+void ThresholdSearch::report(int l, const Question& question, const Outcome& out) {
+    if (l > 0 || (constrained_ && !counts(question.leaves)) || out.tree.empty() || out.cost >= best_.cost) return;
+    best_.cost = out.cost;
+    best_.tree = out.tree;
+    context_.control.incumbent = out.cost;
+}
+
+void ThresholdSearch::report_bound(int l, const Question& question, std::int64_t bound) {
+    // Shares of split budgets have bounds of their own.
+    if (l > 0 || question.size.depth < asked_.depth || question.size.splits != kAnySplits) return;
+    best_.bound = std::max(best_.bound, bound);
+    context_.control.bound = best_.bound;
+}
+
+// Adds what the cache knows; true if that answers the question.
+bool ThresholdSearch::probe(const RankedNode::Name& rows, const Question& question, Outcome& out) const {
+    if (!context_.techniques.cache) return false;
+    const int splits = question.size.splits + (constrained_ && !counts(question.leaves) ? kRelaxed : 0);
+    const auto found = context_.cache.find(rows.key, {question.size.depth, splits});
+    if (!found) return false;
+    if (found->costs != context_.costs_number) {
+        if (context_.techniques.transfer)
+            out.bound = std::max(out.bound, context_.ratios[found->costs].scaled_up(found->value) - rows.base);
+    } else {
+        out.bound = std::max(out.bound, found->value - rows.base);
+        if (found->exact && !question.wants_tree) out.cost = out.bound;
+    }
+    return out.cost <= out.bound || out.bound >= question.cutoff;
+}
+
+void ThresholdSearch::remember(const RankedNode& node, const Question& question, const Outcome& out) {
+    if (!context_.techniques.cache) return;
+    const int splits = question.size.splits + (constrained_ && !counts(question.leaves) ? kRelaxed : 0);
+    context_.cache.store(node.key(), {question.size.depth, splits},
+                         {out.bound + node.base(), kLeaf, context_.costs_number, out.cost <= out.bound});
+}
+
+// Raises the bound of `out`. A tree that costs less than the cutoff is found, and the bound is its cost then.
+void ThresholdSearch::search(int l, const Question& question, Outcome& out) {
+    context_.control.check();
+    const RankedNode& node = level(l).node;
+    const std::int64_t leaf = node.leaf();
+    out.cost = leaf;
+    out.tree.assign(1, kLeaf);
+    report(l, question, out);
+    // A split costs at least the split cost.
+    if (question.size.depth == 0 || node.columns() == 0 || leaf <= split_cost_) {
+        out.bound = leaf;
+        return;
+    }
+    if (out.bound >= question.cutoff || probe({node.key(), node.base()}, question, out)) return;
+    if (question.size.depth == 1)
+        search_stumps(l, question, out);
+    else
+        search_larger(l, question, out);
+    report(l, question, out);
+    out.bound = std::max(out.bound, std::min(out.cost, question.cutoff));
+    if (out.cost > out.bound) out.tree.clear();
+    remember(node, question, out);
+}
+
+void ThresholdSearch::search_stumps(int l, const Question& question, Outcome& out) {
+    const RankedNode& node = level(l).node;
+    const Stump stump = side_stump(l, -1, 0, false, question.leaves);
+    out.bound = std::max(out.bound, out.cost);
+    if (stump.cost + split_cost_ >= out.cost) return;
+    out.bound = out.cost = stump.cost + split_cost_;
+    out.tree = {name(node, stump.column, stump.threshold), kLeaf, kLeaf};
+}
+
+void ThresholdSearch::search_larger(int l, const Question& question, Outcome& out) {
+    const auto answered = [&] { return out.cost <= out.bound || out.bound >= question.cutoff; };
+    if (counts(question.leaves)) {
+        // The relaxed problem first: its tree may be allowed.
+        Outcome relaxed;
+        search(l, {question.size, Leaves::any, question.cutoff, l == 0}, relaxed);
+        out.bound = std::max(out.bound, relaxed.bound);
+        if (l == 0 && !relaxed.tree.empty() && relaxed.cost < out.cost && qualifies(relaxed.tree)) out = relaxed;
+        if (answered()) return;
+    }
+    // Then smaller trees. What they cost bounds the sides of the last thresholds.
+    Outcome smaller;
+    Question less = question;
+    less.size = usable({question.size.depth - 1, question.size.splits});
+    search(l, less, smaller);
+    if (smaller.cost < out.cost) out.cost = smaller.cost, out.tree = smaller.tree;
+    const std::int64_t whole = counts(question.leaves) ? 0 : smaller.bound;
+    for (const Shares& shares : shares(question.size)) {
+        if (answered()) return;
+        if (question.size.depth == 2)
+            search_pairs(l, question, shares, out);
+        else
+            search_intervals(l, question, shares, whole, out);
+    }
+}
+
+// ---- intervals ----
+
+void ThresholdSearch::rank(Level& at) {
+    const RankedNode& node = at.node;
+    at.swings.resize(node.columns());
+    for (int c = 0; c < node.columns(); ++c) {
+        at.swings[c].resize(node.groups(c));
+        std::int64_t sum = 0;
+        for (int g = 0, k = 0; g < node.groups(c); ++g) {
+            for (; k < node.ends(c)[g]; ++k) sum += context_.costs.swing(node.row(node.order(c)[k]));
+            at.swings[c][g] = sum;
+        }
+    }
+    at.best.assign(node.columns(), -1);
+    at.best_cost.assign(node.columns(), kInfinite);
+    at.ranked = true;
+}
+
+ThresholdSearch::Interval ThresholdSearch::between(int c, const Solved& from, const Solved& to) const {
+    return {from.left + to.right + split_cost_, c, from, to};
+}
+
+// The thresholds of an interval whose bounds are below the limit.
+ThresholdSearch::Range ThresholdSearch::alive(const Level& at, const Interval& interval, std::int64_t limit) const {
+    const auto& [bound, c, from, to] = interval;
+    const std::vector<std::int64_t>& swings = at.swings[c];
+    const std::int64_t before = from.threshold < 0 ? 0 : swings[from.threshold], behind = swings[to.threshold];
+    if (bound >= limit || to.left + from.right - (behind - before) + split_cost_ >= limit) return {0, -1};
+    // Whoever is nearer to an end than it is above the limit is above it, too.
+    const std::int64_t above_from = std::max<std::int64_t>(from.left + from.right + split_cost_ - limit, 0);
+    const std::int64_t above_to = std::max<std::int64_t>(to.left + to.right + split_cost_ - limit, 0);
+    const auto begin = swings.begin() + from.threshold + 1, end = swings.begin() + to.threshold;
+    const auto first = from.left + from.right + split_cost_ < limit
+                           ? begin
+                           : std::upper_bound(begin, end, before + above_from);
+    const auto last =
+        to.left + to.right + split_cost_ < limit ? end : std::lower_bound(first, end, behind - above_to);
+    return {static_cast<int>(first - swings.begin()), static_cast<int>(last - swings.begin()) - 1};
+}
+
+// ---- depth two ----
+
+Stump ThresholdSearch::side_stump(int l, int c, int t, bool right, Leaves leaves) const {
+    return find_stump(levels_[l]->node, context_.costs, {c, t, right},
+                      counts(leaves) ? context_.costs.min_leaf_weight() : 0, context_.control);
+}
+
+std::int64_t ThresholdSearch::side_cost(std::int64_t leaf, std::int64_t stump, Size size) const {
+    return size.depth == 0 ? leaf : std::min(leaf, stump + split_cost_);
+}
+
+void ThresholdSearch::search_pairs(int l, const Question& question, const Shares& shares, Outcome& out) {
+    Level& at = level(l);
+    const RankedNode& node = at.node;
+    ++context_.control.depth_two;
+    rank(at);
+    scans_->load(node);
+    // What the whole costs without the root.
+    const Stump whole = side_stump(l, -1, 0, false, Leaves::any);
+    const std::int64_t left = side_cost(whole.leaf, whole.cost, shares[0]);
+    const std::int64_t right = side_cost(whole.leaf, whole.cost, shares[1]);
+    std::vector<std::vector<Solved>> solved(node.columns());
+    std::vector<int> order;
+    int thresholds[StumpScans::kMost];
+    const auto limit = [&] { return std::min(question.cutoff, out.cost); };
+    for (int c = 0; c < node.columns(); ++c) {
+        order.push_back(c);
+        solved[c] = {{-1, 0, right}, {node.groups(c) - 1, left, 0}};
+    }
+    try {
+        for (const bool first : {true, false}) {
+            for (const int c : order) {
+                while (const int count = pick(at, c, solved[c], limit(), thresholds)) {
+                    scan(l, c, thresholds, count, question, shares, solved[c], out);
+                    if (first) break;
+                }
+            }
+            std::stable_sort(order.begin(), order.end(),
+                             [&](int c, int d) { return at.best_cost[c] < at.best_cost[d]; });
+        }
+    } catch (const SearchStopped&) {
+        std::int64_t bound = limit();
+        for (const auto& column : solved)
+            for (std::size_t i = 0; i + 1 < column.size(); ++i)
+                bound = std::min(bound, between(0, column[i], column[i + 1]).bound);
+        report_bound(l, question, bound);
+        throw;
+    }
+}
+
+// Thresholds to solve next: all that are alive, or some spread over them.
+int ThresholdSearch::pick(const Level& at, int c, const std::vector<Solved>& solved, std::int64_t limit,
+                          int* thresholds) const {
+    std::vector<Range> ranges;
+    std::int64_t total = 0;
+    for (std::size_t i = 0; i + 1 < solved.size(); ++i) {
+        const Range range = alive(at, between(c, solved[i], solved[i + 1]), limit);
+        if (range.size() == 0) continue;
+        ranges.push_back(range);
+        total += range.size();
+    }
+    const int count = static_cast<int>(std::min<std::int64_t>(total, StumpScans::kMost));
+    std::int64_t before = 0;
+    int i = 0;
+    for (const Range& range : ranges) {
+        for (; i < count; ++i) {
+            const std::int64_t position = (2 * i + 1) * total / (2 * count) - before;
+            if (position >= range.size()) break;
+            thresholds[i] = range.first + static_cast<int>(position);
+        }
+        before += range.size();
+    }
+    return count;
+}
+
+void ThresholdSearch::scan(int l, int c, const int* thresholds, int count, const Question& question,
+                           const Shares& shares, std::vector<Solved>& solved, Outcome& out) {
+    Level& at = level(l);
+    StumpScans::Values values;
+    scans_->solve(c, thresholds, count, values);
+    const std::size_t before = solved.size();
+    for (int i = 0; i < count; ++i) {
+        const int t = thresholds[i];
+        std::int64_t sides[2];
+        for (int side = 0; side < 2; ++side)
+            sides[side] = side_cost(values.leaf[side][i], values.stump[side][i], shares[side]);
+        solved.push_back({t, sides[0], sides[1]});
+        std::int64_t cost = sides[0] + sides[1] + split_cost_;
+        if (cost < at.best_cost[c]) at.best_cost[c] = cost, at.best[c] = t;
+        if (cost >= std::min(question.cutoff, out.cost)) continue;
+        if (counts(question.leaves)) {
+            if (!allows(at.node, c, t)) continue;
+            cost = split_cost_;
+            for (int side = 0; side < 2; ++side) {
+                const Stump stump = side_stump(l, c, t, side, question.leaves);
+                cost += side_cost(stump.leaf, stump.cost, shares[side]);
+            }
+            if (cost >= std::min(question.cutoff, out.cost)) continue;
+        }
+        out.cost = cost;
+        out.tree.clear();
+        if (question.wants_tree) write_stumps(l, c, t, question, shares, out);
+    }
+    std::inplace_merge(solved.begin(), solved.begin() + before, solved.end(),
+                       [](const Solved& a, const Solved& b) { return a.threshold < b.threshold; });
+}
+
+void ThresholdSearch::write_stumps(int l, int c, int t, const Question& question, const Shares& shares, Outcome& out) {
+    const RankedNode& node = level(l).node;
+    out.tree = {name(node, c, t)};
+    for (const bool right : {false, true}) {
+        const Stump stump = side_stump(l, c, t, right, question.leaves);
+        if (shares[right].depth > 0 && stump.cost + split_cost_ < stump.leaf)
+            out.tree.insert(out.tree.end(), {name(node, stump.column, stump.threshold), kLeaf, kLeaf});
+        else
+            out.tree.push_back(kLeaf);
+    }
+    report(l, question, out);
+}
+
+// ---- larger depths ----
+
+void ThresholdSearch::search_intervals(int l, const Question& question, const Shares& shares, std::int64_t whole,
+                                       Outcome& out) {
+    Level& at = level(l);
+    const RankedNode& node = at.node;
+    ++context_.control.nodes;
+    if (!at.ranked) rank(at);
+    const auto limit = [&] { return std::min(question.cutoff, out.cost); };
+    const auto later = [](const Interval& a, const Interval& b) {
+        return std::tie(a.bound, a.column, a.from.threshold) > std::tie(b.bound, b.column, b.from.threshold);
+    };
+    std::priority_queue<Interval, std::vector<Interval>, decltype(later)> open(later);
+    bool started = false;
+    std::int64_t in_hand = kInfinite;
+    const auto solve = [&](const Interval& interval, int t) {
+        in_hand = interval.bound;
+        const Solved solved = attempt(l, question, shares, interval, t, out);
+        open.push(between(interval.column, interval.from, solved));
+        open.push(between(interval.column, solved, interval.to));
+        in_hand = kInfinite;
+    };
+    std::vector<int> order(node.columns());
+    for (int c = 0; c < node.columns(); ++c) order[c] = c;
+    std::stable_sort(order.begin(), order.end(), [&](int c, int d) { return at.best_cost[c] < at.best_cost[d]; });
+    try {
+        for (const int c : order) {
+            const Interval all = between(c, {-1, 0, whole}, {node.groups(c) - 1, whole, 0});
+            const Range range = alive(at, all, limit());
+            if (range.size() == 0) continue;
+            if (at.best[c] >= range.first && at.best[c] <= range.last)
+                solve(all, at.best[c]);
+            else
+                open.push(all);
+        }
+        started = true;
+        while (!open.empty() && open.top().bound < limit()) {
+            report_bound(l, question, open.top().bound);
+            const Interval interval = open.top();
+            open.pop();
+            const Range range = alive(at, interval, limit());
+            if (range.size() > 0) solve(interval, (range.first + range.last) / 2);
+        }
+    } catch (const SearchStopped&) {
+        std::int64_t bound = std::min(in_hand, limit());
+        for (; !open.empty(); open.pop()) bound = std::min(bound, open.top().bound);
+        report_bound(l, question, started ? bound : split_cost_);
+        throw;
+    }
+}
+
+// Solves the sides of a threshold as far as that says something about the interval.
+ThresholdSearch::Solved ThresholdSearch::attempt(int l, const Question& question, const Shares& shares,
+                                                 const Interval& interval, int t, Outcome& out) {
+    const std::int64_t limit = std::min(question.cutoff, out.cost);
+    const auto& [bound, c, from, to] = interval;
+    Outcome sides[2];
+    // Where one side costs that much, everything between the threshold and one end is cut off.
+    const std::int64_t cutoffs[2] = {limit - split_cost_ - to.right, limit - split_cost_ - from.left};
+    const std::int64_t known[2] = {from.left, to.right};
+    for (int side = 0; side < 2; ++side) {
+        sides[side].bound = known[side];
+        search_side(l, c, t, side, {shares[side], Leaves::any, cutoffs[side], false}, sides[side]);
+    }
+    const Solved solved{t, std::max(sides[0].bound, known[0]), std::max(sides[1].bound, known[1])};
+    if (solved.left + solved.right + split_cost_ < limit) take(l, c, t, question, shares, sides, out);
+    return solved;
+}
+
+void ThresholdSearch::search_side(int l, int c, int t, bool right, const Question& question, Outcome& out) {
+    if (out.bound >= question.cutoff) return;
+    const RankedNode& node = level(l).node;
+    if (!question.wants_tree && question.size.depth > 0 &&
+        probe(node.side(context_.data, context_.costs, c, t, right), question, out))
+        return;
+    Level& child = level(l + 1);
+    child.ranked = false;
+    child.node.make_child(node, context_.data, context_.costs, c, t, right);
+    const std::int64_t known = out.bound;
+    search(l + 1, question, out);
+    out.bound = std::max(out.bound, known);
+}
+
+// A threshold whose relaxed sides are below the limit.
+void ThresholdSearch::take(int l, int c, int t, const Question& question, const Shares& shares, Outcome (&sides)[2],
+                           Outcome& out) {
+    const std::int64_t limit = std::min(question.cutoff, out.cost);
+    if (counts(question.leaves)) {
+        if (!allows(level(l).node, c, t)) return;
+        for (int side = 0; side < 2; ++side) {
+            const std::int64_t cutoff = limit - split_cost_ - sides[!side].bound;
+            sides[side].cost = kInfinite;
+            search_side(l, c, t, side, {shares[side], question.leaves, cutoff, false}, sides[side]);
+            if (sides[side].bound >= cutoff) return;
+        }
+    }
+    if (question.wants_tree) {
+        // Their costs are known by now, not their trees.
+        for (int side = 0; side < 2; ++side)
+            search_side(l, c, t, side, {shares[side], question.leaves, sides[side].cost + 1, true}, sides[side]);
+    }
+    out.cost = sides[0].cost + sides[1].cost + split_cost_;
+    out.tree.clear();
+    if (!question.wants_tree) return;
+    const RankedNode& node = level(l).node;
+    out.tree.push_back(name(node, c, t));
+    for (const Outcome& side : sides) out.tree.insert(out.tree.end(), side.tree.begin(), side.tree.end());
+    report(l, question, out);
+}
+
+int ThresholdSearch::name(const RankedNode& node, int c, int t) const {
+    return context_.data.threshold(node.column(c), node.rank(c, t));
+}
+
+// Do the leaves of a tree for all rows hold enough?
+bool ThresholdSearch::qualifies(const Preorder& tree) const {
+    std::vector<int> rows(context_.data.rows());
+    std::iota(rows.begin(), rows.end(), 0);
+    std::size_t at = 0;
+    const auto check = [&](const auto& self, auto begin, auto end) -> bool {
+        const int threshold = tree[at++];
+        if (threshold == kLeaf) {
+            std::int64_t weight = 0;
+            for (auto r = begin; r != end; ++r) weight += context_.costs.weight(*r);
+            return weight >= context_.costs.min_leaf_weight();
+        }
+        const auto middle = std::partition(begin, end, [&](int r) { return !context_.data.is_right(r, threshold); });
+        return self(self, begin, middle) && self(self, middle, end);
+    };
+    return tree.size() == 1 || check(check, rows.begin(), rows.end());
+}
+
+bool ThresholdSearch::allows(const RankedNode& node, int c, int t) const {
+    std::int64_t left = 0;
+    for (int k = 0; k < node.ends(c)[t]; ++k) left += context_.costs.weight(node.row(node.order(c)[k]));
+    const std::int64_t least = context_.costs.min_leaf_weight();
+    return left >= least && node.weight() - left >= least;
+}
+
+}  // namespace goct

@@ -1,0 +1,139 @@
+// Depth-first branch and bound over trees of thresholds.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "cache.hpp"
+#include "control.hpp"
+#include "costs.hpp"
+#include "preorder.hpp"
+#include "ranked_columns.hpp"
+#include "ranked_node.hpp"
+#include "search.hpp"
+#include "stumps.hpp"
+
+namespace goct {
+
+// What a search over thresholds works with.
+struct ThresholdContext {
+    const RankedColumns& data;
+    const Costs& costs;
+    const Techniques& techniques;
+    Cache& cache;
+    int costs_number;                   // as in SearchContext
+    const std::vector<Ratio>& ratios;
+    Control& control;
+};
+
+// Let v be the least avoidable cost of a row set's trees of some size. A tree costs no more on fewer rows, so v never
+// rises when rows are taken away, and it falls by no more than their swing. With the thresholds of a column in order,
+// the left sides grow and the right sides shrink. So two thresholds s < u bound all those between them:
+//
+//     v(left t) + v(right t) >= v(left s) + v(right u),
+//
+// and each one bounds its neighbours by the swing of the rows that lie between. An interval of thresholds is cut off
+// as a whole, or a threshold inside it is solved and makes two of it. At depth two, the sides of many thresholds are
+// solved by one scan of the rows.
+//
+// With a minimum leaf weight, these bounds hold for the relaxed trees, which may have smaller leaves, and these are
+// solved first. All trees are in preorder: threshold, tree of the left side, tree of the right side.
+class ThresholdSearch {
+public:
+    struct Size {
+        int depth;
+        int splits = kAnySplits;
+    };
+    struct Outcome {
+        std::int64_t bound = 0;             // no tree costs less
+        std::int64_t cost = kInfinite;      // of the tree, kInfinite without one
+        Preorder tree;                      // empty if only its cost is known
+    };
+
+    explicit ThresholdSearch(const ThresholdContext& context);
+
+    // The tree for all rows that costs least, if that is below the cutoff: then bound and cost are equal. Otherwise the
+    // bound is at least the cutoff. If the search was stopped, the bound is true and the tree the best so far.
+    Outcome solve(Size size, std::int64_t cutoff);
+
+private:
+    enum class Leaves { any, allowed };     // does the minimum leaf weight count?
+
+    struct Level {
+        RankedNode node;
+        // Once it is ranked, by column:
+        bool ranked = false;
+        std::vector<std::vector<std::int64_t>> swings;      // per threshold, of the rows on its left; then of all
+        std::vector<int> best;                              // the threshold whose sides have the best stumps
+        std::vector<std::int64_t> best_cost;
+    };
+    struct Solved {             // a threshold, and bounds on its sides
+        int threshold;
+        std::int64_t left, right;
+    };
+    struct Interval {           // the thresholds between two others
+        std::int64_t bound;
+        int column;
+        Solved from, to;
+    };
+    struct Range {              // of thresholds
+        int first, last;
+        int size() const { return std::max(last - first + 1, 0); }
+    };
+    struct Question {
+        Size size;
+        Leaves leaves;
+        std::int64_t cutoff;
+        bool wants_tree;        // otherwise the cost is enough
+    };
+    using Shares = std::array<Size, 2>;     // what is left for the two sides
+
+    Level& level(int l);
+    Size usable(Size size) const;
+    std::vector<Shares> shares(Size size) const;
+    bool counts(Leaves leaves) const { return constrained_ && leaves == Leaves::allowed; }
+    bool probe(const RankedNode::Name& rows, const Question& question, Outcome& out) const;
+    void remember(const RankedNode& node, const Question& question, const Outcome& out);
+
+    void search(int l, const Question& question, Outcome& out);
+    void search_larger(int l, const Question& question, Outcome& out);
+    void search_stumps(int l, const Question& question, Outcome& out);
+
+    // Depth two.
+    void search_pairs(int l, const Question& question, const Shares& shares, Outcome& out);
+    int pick(const Level& at, int c, const std::vector<Solved>& solved, std::int64_t limit, int* thresholds) const;
+    void scan(int l, int c, const int* thresholds, int count, const Question& question, const Shares& shares,
+              std::vector<Solved>& solved, Outcome& out);
+    Stump side_stump(int l, int c, int t, bool right, Leaves leaves) const;
+    std::int64_t side_cost(std::int64_t leaf, std::int64_t stump, Size size) const;
+    void write_stumps(int l, int c, int t, const Question& question, const Shares& shares, Outcome& out);
+
+    // Larger depths.
+    void search_intervals(int l, const Question& question, const Shares& shares, std::int64_t whole, Outcome& out);
+    Solved attempt(int l, const Question& question, const Shares& shares, const Interval& interval, int t,
+                   Outcome& out);
+    void search_side(int l, int c, int t, bool right, const Question& question, Outcome& out);
+    void take(int l, int c, int t, const Question& question, const Shares& shares, Outcome (&sides)[2], Outcome& out);
+
+    bool allows(const RankedNode& node, int c, int t) const;
+    bool qualifies(const Preorder& tree) const;
+    void rank(Level& at);
+    Range alive(const Level& at, const Interval& interval, std::int64_t limit) const;
+    Interval between(int c, const Solved& from, const Solved& to) const;
+    int name(const RankedNode& node, int c, int t) const;
+    void report(int l, const Question& question, const Outcome& out);
+    void report_bound(int l, const Question& question, std::int64_t bound);
+
+    const ThresholdContext context_;
+    const bool constrained_;
+    const std::int64_t split_cost_;
+    std::unique_ptr<StumpScans> scans_;
+    std::vector<std::unique_ptr<Level>> levels_;
+    Size asked_{0};
+    Outcome best_;          // for all rows
+};
+
+}  // namespace goct
