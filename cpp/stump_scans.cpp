@@ -8,97 +8,152 @@
 namespace goct {
 namespace {
 
-static_assert(Vec<std::int16_t>::lanes == StumpScans::kMost);
+// Thresholds are lanes. Those of a call cut the rows into buckets by their group; a row of bucket b is on the left of
+// thresholds b, b + 1, ... A table has a line per bucket and value of the costs, which says what such a row adds to the
+// left sides of all thresholds.
+constexpr int kMost = StumpScans::kMost, kLines = kMost + 1;
+// With more values than these there are only masks, and the costs are looked up.
+constexpr std::size_t kMostValues = 64;
 
-// Everything that one scan of a column needs: the rows by value, in groups that end at `ends`; for each the group in the
-// column of the thresholds, and what it costs.
+// One column, with its costs in runs: no best stump splits inside a run. Of two classes, there is one cost per row, of
+// class 1 beyond class 0; of several, a row has some costs, each of which says what predicting a class saves, and a run
+// has one class.
 template <class T>
 struct Scan {
-    const int* order;           // rows, or entries' rows
-    const int* ends;
-    int groups;
-    const T* root_group;        // by row
-    const T* cost;              // in order
-    const T* thresholds;        // kMost of them; a row is on the left if its group is below
-    // Of two classes: cost of class 1 beyond class 0. The least and the largest sum over the groups up to any, per side.
-    T *least[2], *most[2];
-    // Of several classes: entries are (row, class, gain). The best sum of gains of two leaves, per side.
+    const int* order;           // costs
+    const int* line;            // by cost
+    const T* table;
+    const T* cost;              // by cost, if the table has masks
+    const int* ends;            // by run, in the order
+    const T* all;               // by run: sum of it and those before it, of its class
+    int runs;
+    T *least[2], *most[2];      // two classes: of sums up to any run, per side. Several: most is the best of two leaves
+    // Of several classes, by run:
     const int* label;
+    const T* rest;              // sum of it and those behind it, of its class
+    const T* is_cut;            // are all bits set: may a stump split behind it?
     int classes;
-    T *sums, *halves, *gain[2];
+    T *sums, *halves;
 };
 
-template <class T>
-GOCT_INLINE void scan_two_classes(const Scan<T>& scan, int at) {
-    using V = Vec<T>;
-    const V thresholds = V::load(scan.thresholds + at);
-    V least[2], most[2], left = V::fill(0);
-    for (int side = 0; side < 2; ++side) {
-        least[side] = V::load(scan.least[side] + at);
-        most[side] = V::load(scan.most[side] + at);
+template <class T, int Width>
+struct Lanes {
+    Vec<T> v[Width];
+
+    static GOCT_INLINE Lanes load(const T* p) {
+        Lanes r;
+        for (int i = 0; i < Width; ++i) r.v[i] = Vec<T>::load(p + i * Vec<T>::lanes);
+        return r;
     }
-    T all = 0;
-    for (int g = 0, k = 0; g < scan.groups; ++g) {
-        for (const int end = scan.ends[g]; k < end; ++k) {
-            const T cost = scan.cost[k];
-            left = left + (V::fill(cost) & less(V::fill(scan.root_group[scan.order[k]]), thresholds));
-            all = static_cast<T>(all + cost);
+    static GOCT_INLINE Lanes fill(T x) {
+        Lanes r;
+        for (int i = 0; i < Width; ++i) r.v[i] = Vec<T>::fill(x);
+        return r;
+    }
+    GOCT_INLINE void store(T* p) const {
+        for (int i = 0; i < Width; ++i) v[i].store(p + i * Vec<T>::lanes);
+    }
+    template <bool Masked>
+    GOCT_INLINE void add_cost(const Scan<T>& scan, const T* table, int e) {
+        const T* const line = table + kMost * scan.line[e];
+        for (int i = 0; i < Width; ++i) {
+            const Vec<T> found = Vec<T>::load(line + i * Vec<T>::lanes);
+            v[i] = v[i] + (Masked ? found & Vec<T>::fill(scan.cost[e]) : found);
         }
-        const V right = V::fill(all) - left;
-        least[0] = min(least[0], left);
-        most[0] = max(most[0], left);
-        least[1] = min(least[1], right);
-        most[1] = max(most[1], right);
     }
-    for (int side = 0; side < 2; ++side) {
-        least[side].store(scan.least[side] + at);
-        most[side].store(scan.most[side] + at);
+    friend GOCT_INLINE Lanes operator&(Lanes a, const Lanes& b) {
+        for (int i = 0; i < Width; ++i) a.v[i] = a.v[i] & b.v[i];
+        return a;
     }
+    friend GOCT_INLINE Lanes operator+(Lanes a, const Lanes& b) {
+        for (int i = 0; i < Width; ++i) a.v[i] = a.v[i] + b.v[i];
+        return a;
+    }
+    friend GOCT_INLINE Lanes operator-(Lanes a, const Lanes& b) {
+        for (int i = 0; i < Width; ++i) a.v[i] = a.v[i] - b.v[i];
+        return a;
+    }
+    GOCT_INLINE void lower(const Lanes& by) {
+        for (int i = 0; i < Width; ++i) v[i] = min(v[i], by.v[i]);
+    }
+    GOCT_INLINE void raise(const Lanes& by) {
+        for (int i = 0; i < Width; ++i) v[i] = max(v[i], by.v[i]);
+    }
+};
+
+template <class T, int Width, bool Masked>
+GOCT_INLINE void scan_two_classes(const Scan<T>& scan, int at) {
+    using L = Lanes<T, Width>;
+    const T* const table = scan.table + at;
+    L left = L::fill(0);
+    L least0 = L::load(scan.least[0] + at), least1 = L::load(scan.least[1] + at);
+    L most0 = L::load(scan.most[0] + at), most1 = L::load(scan.most[1] + at);
+    for (int run = 0, k = 0; run < scan.runs; ++run) {
+        for (const int end = scan.ends[run]; k < end; ++k) left.template add_cost<Masked>(scan, table, scan.order[k]);
+        const L right = L::fill(scan.all[run]) - left;
+        least0.lower(left);
+        most0.raise(left);
+        least1.lower(right);
+        most1.raise(right);
+    }
+    least0.store(scan.least[0] + at);
+    least1.store(scan.least[1] + at);
+    most0.store(scan.most[0] + at);
+    most1.store(scan.most[1] + at);
 }
 
-// Once from the left, keeping the best class so far after each group, and once from the right.
-template <class T>
+// Once from the left, keeping the best class so far after each run, and once from the right.
+template <class T, int Width, bool Masked>
 GOCT_INLINE void scan_classes(const Scan<T>& scan, int at) {
-    using V = Vec<T>;
-    constexpr int lanes = V::lanes;
-    const V thresholds = V::load(scan.thresholds + at), zero = V::fill(0);
-    V best[2] = {zero, zero};
-    const auto add = [&](int k) GOCT_INLINE_LAMBDA {
-        const V gain = V::fill(scan.cost[k]);
-        const V left_gain = gain & less(V::fill(scan.root_group[scan.order[k]]), thresholds);
-        T* const sums = scan.sums + 2 * lanes * scan.label[k];
-        const V left = V::load(sums) + left_gain, right = V::load(sums + lanes) + (gain - left_gain);
+    using L = Lanes<T, Width>;
+    constexpr int lanes = Width * Vec<T>::lanes;
+    const T* const table = scan.table + at;
+    L best0 = L::fill(0), best1 = L::fill(0);
+    const auto add = [&](int run, int begin, int end, T all) GOCT_INLINE_LAMBDA {
+        T* const sums = scan.sums + lanes * scan.label[run];
+        L left = L::load(sums);
+        for (int k = begin; k < end; ++k) left.template add_cost<Masked>(scan, table, scan.order[k]);
         left.store(sums);
-        right.store(sums + lanes);
-        best[0] = max(best[0], left);
-        best[1] = max(best[1], right);
+        best0.raise(left);
+        best1.raise(L::fill(all) - left);
     };
-    const auto clear = [&]() GOCT_INLINE_LAMBDA {
-        for (int k = 0; k < 2 * scan.classes; ++k) zero.store(scan.sums + lanes * k);
-        best[0] = best[1] = zero;
-    };
-    clear();
-    for (int g = 0, k = 0; g < scan.groups; ++g) {
-        for (const int end = scan.ends[g]; k < end; ++k) add(k);
-        best[0].store(scan.halves + 2 * lanes * g);
-        best[1].store(scan.halves + 2 * lanes * g + lanes);
+    for (int k = 0; k < scan.classes; ++k) L::fill(0).store(scan.sums + lanes * k);
+    for (int run = 0, k = 0; run < scan.runs; ++run) {
+        add(run, k, scan.ends[run], scan.all[run]);
+        k = scan.ends[run];
+        best0.store(scan.halves + 2 * lanes * run);
+        best1.store(scan.halves + 2 * lanes * run + lanes);
     }
-    V gain[2] = {max(V::load(scan.gain[0] + at), best[0]), max(V::load(scan.gain[1] + at), best[1])};
-    clear();
-    for (int g = scan.groups - 1; g > 0; --g) {
-        for (int k = scan.ends[g]; k-- > scan.ends[g - 1];) add(k);
-        const T* const halves = scan.halves + 2 * lanes * (g - 1);
-        gain[0] = max(gain[0], best[0] + V::load(halves));
-        gain[1] = max(gain[1], best[1] + V::load(halves + lanes));
+    L gain0 = L::load(scan.most[0] + at), gain1 = L::load(scan.most[1] + at);
+    gain0.raise(best0);
+    gain1.raise(best1);
+    for (int k = 0; k < scan.classes; ++k) L::fill(0).store(scan.sums + lanes * k);
+    best0 = best1 = L::fill(0);
+    for (int run = scan.runs - 1; run > 0; --run) {
+        add(run, scan.ends[run - 1], scan.ends[run], scan.rest[run]);
+        const T* const halves = scan.halves + 2 * lanes * (run - 1);
+        const L cut = L::fill(scan.is_cut[run - 1]);
+        gain0.raise((best0 + L::load(halves)) & cut);
+        gain1.raise((best1 + L::load(halves + lanes)) & cut);
     }
-    gain[0].store(scan.gain[0] + at);
-    gain[1].store(scan.gain[1] + at);
+    gain0.store(scan.most[0] + at);
+    gain1.store(scan.most[1] + at);
+}
+
+template <class T, int Width>
+GOCT_INLINE void scan_lanes(const Scan<T>& scan, int at) {
+    if (scan.label)
+        scan.cost ? scan_classes<T, Width, true>(scan, at) : scan_classes<T, Width, false>(scan, at);
+    else
+        scan.cost ? scan_two_classes<T, Width, true>(scan, at) : scan_two_classes<T, Width, false>(scan, at);
 }
 
 template <class T>
 GOCT_INLINE void scan_column(const Scan<T>& scan, int count) {
-    for (int at = 0; at < count; at += Vec<T>::lanes)
-        scan.label ? scan_classes(scan, at) : scan_two_classes(scan, at);
+    constexpr int lanes = Vec<T>::lanes;
+    int at = 0;
+    for (; at + lanes < count; at += 2 * lanes) scan_lanes<T, 2>(scan, at);
+    if (at < count) scan_lanes<T, 1>(scan, at);
 }
 
 #ifdef GOCT_HAS_AVX2_CLONES
@@ -120,42 +175,69 @@ void run(const Scan<T>& scan, int count) {
 template <class T>
 class Scans final : public StumpScans {
 public:
-    Scans(const Costs& costs, Control& control) : costs_(costs), pace_(control) {}
+    Scans(const Costs& costs, Control& control) : costs_(costs), pace_(control) {
+        for (int r = 0; r < costs.rows(); ++r)
+            each_cost(r, [&](std::int64_t cost, int) { values_.push_back(static_cast<T>(cost)); });
+        std::sort(values_.begin(), values_.end());
+        values_.erase(std::unique(values_.begin(), values_.end()), values_.end());
+        masked_ = values_.size() > kMostValues;
+        if (masked_) values_.assign(1, static_cast<T>(-1));
+        for (const T value : values_)
+            for (int bucket = 0; bucket < kLines; ++bucket)
+                for (int i = 0; i < kMost; ++i) table_.push_back(i < bucket ? 0 : value);
+    }
 
     void load(const RankedNode& node) override {
         node_ = &node;
-        const std::size_t rows = node.rows(), columns = node.columns();
-        T* const groups = groups_.get(rows * columns);
-        std::copy_n(node.group(0), rows * columns, groups);
-        costs_.classes() == 2 ? load_two_classes() : load_classes();
+        for (auto* list : {&row_, &label_, &first_line_, &order_, &run_begin_, &run_end_, &run_label_}) list->clear();
+        for (auto* list : {&cost_, &run_all_, &run_rest_, &run_cut_}) list->clear();
+        first_.assign(1, 0);
+        avoidable_.clear();
+        for (int i = 0; i < node.rows(); ++i) {
+            const int r = node.row(i);
+            for (int k = 0; k < costs_.classes(); ++k) avoidable_.push_back(costs_.cost(r, k) - costs_.base(r));
+            each_cost(r, [&](std::int64_t cost, int label) {
+                const auto value = std::lower_bound(values_.begin(), values_.end(), static_cast<T>(cost));
+                row_.push_back(i);
+                label_.push_back(label);
+                cost_.push_back(static_cast<T>(cost));
+                first_line_.push_back(masked_ ? 0 : kLines * static_cast<int>(value - values_.begin()));
+            });
+            first_.push_back(static_cast<int>(row_.size()));
+        }
+        for (int c = 0; c < node.columns(); ++c) {
+            pace_.step(8 * row_.size());
+            run_begin_.push_back(static_cast<int>(run_end_.size()));
+            add_runs(c);
+            sum_runs();
+        }
+        run_begin_.push_back(static_cast<int>(run_end_.size()));
+        line_.resize(row_.size());
     }
 
     void solve(int c, const int* thresholds, int count, Values& values) override {
-        sum_up(c, thresholds, count, values);
-        // Lanes without a threshold have everything on the right.
-        T lanes[kMost] = {}, least[2][kMost] = {}, most[2][kMost] = {};
-        for (int i = 0; i < count; ++i) lanes[i] = static_cast<T>(thresholds[i] + 1);
-        const std::size_t rows = node_->rows();
+        fill_buckets(c, thresholds, count);
+        add_leaves(c, count, values);
+        T least[2][kMost] = {}, most[2][kMost] = {};
         for (int d = 0; d < node_->columns(); ++d) {
-            pace_.step(rows * ((count + Vec<T>::lanes - 1) / Vec<T>::lanes) * (two_classes() ? 2 : 8));
+            pace_.step(row_.size() * count / 8 + 1);
+            const int begin = run_begin_[d];
             Scan<T> scan{};
-            scan.groups = node_->groups(d);
-            scan.root_group = groups_.get(0) + c * rows;
-            scan.thresholds = lanes;
-            if (two_classes()) {
-                scan.order = node_->order(d);
-                scan.ends = node_->ends(d);
-                scan.cost = cost_.get(0) + d * rows;
-                for (int side = 0; side < 2; ++side) scan.least[side] = least[side], scan.most[side] = most[side];
-            } else {
-                scan.order = entry_row_.data() + d * entries_;
-                scan.cost = cost_.get(0) + d * entries_;
-                scan.label = entry_label_.data() + d * entries_;
-                scan.ends = entry_ends_.data() + (node_->ends(d) - node_->ends(0));
+            scan.order = order_.data() + d * row_.size();
+            scan.line = line_.data();
+            scan.table = table_.data();
+            scan.cost = masked_ ? cost_.data() : nullptr;
+            scan.ends = run_end_.data() + begin;
+            scan.all = run_all_.data() + begin;
+            scan.runs = run_begin_[d + 1] - begin;
+            for (int side = 0; side < 2; ++side) scan.least[side] = least[side], scan.most[side] = most[side];
+            if (!two_classes()) {
+                scan.label = run_label_.data() + begin;
+                scan.rest = run_rest_.data() + begin;
+                scan.is_cut = run_cut_.data() + begin;
                 scan.classes = costs_.classes();
-                scan.sums = sums_.get(2 * kMost * scan.classes);
-                scan.halves = halves_.get(std::size_t(2) * kMost * scan.groups);
-                for (int side = 0; side < 2; ++side) scan.gain[side] = most[side];
+                scan.sums = sums_.get(std::size_t(kMost) * scan.classes);
+                scan.halves = halves_.get(std::size_t(2) * kMost * scan.runs);
             }
             run(scan, count);
         }
@@ -175,98 +257,144 @@ private:
 
     bool two_classes() const { return costs_.classes() == 2; }
 
-    void load_two_classes() {
-        const std::size_t rows = node_->rows();
-        T* cost = cost_.get(rows * node_->columns());
-        beyond_.resize(rows);
-        for (std::size_t i = 0; i < rows; ++i) beyond_[i] = static_cast<T>(*costs_.delta(node_->row(i)));
-        for (int c = 0; c < node_->columns(); ++c)
-            for (std::size_t k = 0; k < rows; ++k) *cost++ = beyond_[node_->order(c)[k]];
+    template <class Visit>
+    void each_cost(int r, Visit&& visit) const {
+        if (two_classes()) return visit(*costs_.delta(r), 0);
+        for (int k = 0; k < costs_.classes(); ++k) {
+            const std::int64_t gain = costs_.swing(r) - (costs_.cost(r, k) - costs_.base(r));
+            if (gain > 0) visit(gain, k);
+        }
     }
 
-    // What predicting a class saves beside the worst prediction.
-    void load_classes() {
-        const RankedNode& node = *node_;
-        gains_.clear();
-        gains_begin_.assign(1, 0);
-        for (int i = 0; i < node.rows(); ++i) {
-            const int r = node.row(i);
-            for (int k = 0; k < costs_.classes(); ++k) {
-                const std::int64_t gain = costs_.swing(r) - (costs_.cost(r, k) - costs_.base(r));
-                if (gain > 0) gains_.push_back({static_cast<T>(gain), k});
-            }
-            gains_begin_.push_back(static_cast<int>(gains_.size()));
-        }
-        entries_ = gains_.size();
-        T* cost = cost_.get(entries_ * node.columns());
-        entry_row_.clear();
-        entry_label_.clear();
-        entry_ends_.clear();
-        for (int c = 0; c < node.columns(); ++c) {
-            int count = 0;
-            for (int g = 0, k = 0; g < node.groups(c); ++g) {
-                for (; k < node.ends(c)[g]; ++k) {
-                    const int i = node.order(c)[k];
-                    for (int e = gains_begin_[i]; e < gains_begin_[i + 1]; ++e, ++count) {
-                        *cost++ = gains_[e].gain;
-                        entry_row_.push_back(i);
-                        entry_label_.push_back(gains_[e].label);
-                    }
+    // What all costs of some rows have in common: their sign or class; kNone without costs, kMixed if they differ.
+    static constexpr int kNone = -2, kMixed = -3;
+    int kind(int e) const { return two_classes() ? (cost_[e] > 0) - (cost_[e] < 0) : label_[e]; }
+    static int common(int a, int b) { return a == kNone || a == b ? b : b == kNone ? a : kMixed; }
+
+    // Groups of one kind are a run: a stump is best with all or none of it on a side, because every sum over a part of it
+    // rises or falls from one end to the other (two classes), and the sum of two maxima of linear functions is convex
+    // (several). Of several classes a mixed group is a run per class, and is cut only behind the last one.
+    void add_runs(int c) {
+        const int *const order = node_->order(c), *const ends = node_->ends(c);
+        const auto before = order_.size();
+        int last = kNone;
+        for (int g = 0, k = 0; g < node_->groups(c); ++g) {
+            const auto begin = order_.size();
+            int all = kNone;
+            for (; k < ends[g]; ++k)
+                for (int e = first_[order[k]]; e < first_[order[k] + 1]; ++e) {
+                    order_.push_back(e);
+                    all = common(all, two_classes() && cost_[e] == 0 ? kNone : kind(e));
                 }
-                entry_ends_.push_back(count);
+            if (last == kMixed || common(last, all) == kMixed) {
+                close_run(static_cast<int>(begin - before), true);
+                last = kNone;
             }
+            last = common(last, all);
+            if (last != kMixed || two_classes()) continue;
+            std::stable_sort(order_.begin() + begin, order_.end(), [&](int e, int f) { return label_[e] < label_[f]; });
+            for (auto e = begin + 1; e < order_.size(); ++e)
+                if (label_[order_[e]] != label_[order_[e - 1]]) close_run(static_cast<int>(e - before), false);
         }
+        close_run(static_cast<int>(order_.size() - before), true);
+    }
+
+    void close_run(int end, bool is_cut) {
+        run_end_.push_back(end);
+        run_cut_.push_back(static_cast<T>(is_cut ? -1 : 0));
+    }
+
+    // The sums of the last column's runs.
+    void sum_runs() {
+        const int* const order = order_.data() + order_.size() - row_.size();
+        std::vector<std::int64_t> sums(costs_.classes(), 0);
+        const int begin = run_begin_.back(), end = static_cast<int>(run_end_.size());
+        const auto each_run = [&](auto&& visit) {
+            for (int run = begin, k = 0; run < end; ++run) {
+                const int label = k < run_end_[run] ? label_[order[k]] : 0;
+                std::int64_t sum = 0;
+                for (; k < run_end_[run]; ++k) sum += cost_[order[k]];
+                visit(label, sum);
+            }
+        };
+        each_run([&](int label, std::int64_t sum) {
+            sums[label] += sum;
+            run_label_.push_back(label);
+            run_all_.push_back(static_cast<T>(sums[label]));
+        });
+        if (two_classes()) return;
+        each_run([&](int label, std::int64_t sum) {
+            run_rest_.push_back(static_cast<T>(sums[label]));
+            sums[label] -= sum;
+        });
+    }
+
+    void fill_buckets(int c, const int* thresholds, int count) {
+        bucket_.clear();
+        for (int g = 0, b = 0; g < node_->groups(c); ++g) {
+            while (b < count && thresholds[b] < g) ++b;
+            bucket_.push_back(b);
+        }
+        const int* const group = node_->group(c);
+        for (std::size_t e = 0; e < row_.size(); ++e) line_[e] = first_line_[e] + bucket_[group[row_[e]]];
     }
 
     // The leaves of both sides of all thresholds.
-    void sum_up(int c, const int* thresholds, int count, Values& values) {
+    void add_leaves(int c, int count, Values& values) {
         const int classes = costs_.classes();
-        std::vector<std::int64_t> sums(classes, 0), all(classes, 0);
-        std::int64_t swing = 0;
-        const auto add = [&](int i, std::vector<std::int64_t>& to) {
-            const int r = node_->row(i);
-            for (int k = 0; k < classes; ++k) to[k] += costs_.cost(r, k) - costs_.base(r);
-        };
-        for (int i = 0; i < node_->rows(); ++i) add(i, all);
-        for (int i = 0, k = 0; i < count; ++i) {
-            for (; k < node_->ends(c)[thresholds[i]]; ++k) {
-                add(node_->order(c)[k], sums);
-                swing += costs_.swing(node_->row(node_->order(c)[k]));
+        const int* const group = node_->group(c);
+        bucket_sums_.assign(std::size_t(kLines) * (classes + 1), 0);
+        for (int i = 0; i < node_->rows(); ++i) {
+            std::int64_t* const sums = bucket_sums_.data() + std::size_t(bucket_[group[i]]) * (classes + 1);
+            const std::int64_t* const costs = avoidable_.data() + std::size_t(i) * classes;
+            std::int64_t most = 0;
+            for (int k = 0; k < classes; ++k) sums[k] += costs[k], most = std::max(most, costs[k]);
+            sums[classes] += most;
+        }
+        std::vector<std::int64_t> left(classes + 1, 0), right(classes + 1, 0);
+        for (int b = 0; b <= count; ++b)
+            for (int k = 0; k <= classes; ++k) right[k] += bucket_sums_[std::size_t(b) * (classes + 1) + k];
+        for (int i = 0; i < count; ++i) {
+            for (int k = 0; k <= classes; ++k) {
+                left[k] += bucket_sums_[std::size_t(i) * (classes + 1) + k];
+                right[k] -= bucket_sums_[std::size_t(i) * (classes + 1) + k];
             }
-            std::int64_t rest = kInfinite;
-            for (int m = 0; m < classes; ++m) rest = std::min(rest, all[m] - sums[m]);
-            values.leaf[0][i] = *std::min_element(sums.begin(), sums.end());
-            values.leaf[1][i] = rest;
-            const auto beyond = [&](const auto& s) { return classes == 2 ? s[1] - s[0] : 0; };
-            part_[0][i] = {sums[0], beyond(sums), swing};
-            part_[1][i] = {all[0] - sums[0], beyond(all) - beyond(sums), node_->swing() - swing};
+            for (int side = 0; side < 2; ++side) {
+                const auto& sums = side ? right : left;
+                values.leaf[side][i] = *std::min_element(sums.begin(), sums.end() - 1);
+                part_[side][i] = {sums[0], sums[1] - sums[0], sums[classes]};
+            }
         }
     }
 
-    struct Gain {
-        T gain;
-        int label;
-    };
-
     const Costs& costs_;
     Pace pace_;
+    std::vector<T> values_, table_;
+    bool masked_ = false;
+
+    // About the node: its costs, by row; the order of each column; its runs.
     const RankedNode* node_ = nullptr;
-    Buffer<T> groups_, cost_, sums_, halves_;
-    std::vector<T> beyond_;
-    std::vector<Gain> gains_;
-    std::vector<int> gains_begin_, entry_row_, entry_ends_;
-    std::vector<int> entry_label_;
-    std::size_t entries_ = 0;
+    std::vector<std::int64_t> avoidable_;       // by row and class
+    std::vector<int> row_, label_, first_line_; // by cost
+    std::vector<T> cost_;
+    std::vector<int> first_;                    // by row: its first cost
+    std::vector<int> order_, run_begin_, run_end_, run_label_;
+    std::vector<T> run_all_, run_rest_, run_cut_;
+
+    // About a column and its thresholds.
+    std::vector<int> bucket_, line_;            // by group, by cost
+    std::vector<std::int64_t> bucket_sums_;
     PartSums part_[2][kMost];
+    Buffer<T> sums_, halves_;
 };
 
 }  // namespace
 
 std::unique_ptr<StumpScans> make_stump_scans(const Costs& costs, std::int64_t most_swing, Control& control) {
-    // Without a minimum leaf weight every row has some swing, so groups are not more.
-    const std::int64_t most = std::max<std::int64_t>(most_swing, costs.rows());
-    if (most < std::numeric_limits<std::int16_t>::max()) return std::make_unique<Scans<std::int16_t>>(costs, control);
-    if (most < std::numeric_limits<std::int32_t>::max()) return std::make_unique<Scans<std::int32_t>>(costs, control);
+    if (most_swing < std::numeric_limits<std::int16_t>::max())
+        return std::make_unique<Scans<std::int16_t>>(costs, control);
+    if (most_swing < std::numeric_limits<std::int32_t>::max())
+        return std::make_unique<Scans<std::int32_t>>(costs, control);
     return std::make_unique<Scans<std::int64_t>>(costs, control);
 }
 

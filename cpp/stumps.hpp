@@ -36,7 +36,7 @@ Stump find_stump(const RankedNode& node, const Costs& costs, const Part& part, s
 // column for up to kMost thresholds.
 class StumpScans {
 public:
-    static constexpr int kMost = 16;
+    static constexpr int kMost = 32;
 
     virtual ~StumpScans() = default;
     // The node of the following calls, which must live as long.
