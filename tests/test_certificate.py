@@ -163,3 +163,12 @@ def test_random_problems(seed: int, tmp_path: Path) -> None:
     verdict = goct.verify(path, problem)
     if solution.tree is not None:
         assert verdict.objective == pytest.approx(float(solution.objective), abs=1e-12)
+
+
+def test_the_estimator_writes_one(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.random((80, 3))
+    y, path = (X[:, 0] > X[:, 1]).astype(int), tmp_path / "proof.gct"
+    model = goct.OptimalTreeClassifier("f1", max_depth=2, certificate=path).fit(X, y)
+    assert model.solution_.certificate.proves == "all"
+    assert "VERIFIED" in str(goct.verify(path, model.solution_.problem))

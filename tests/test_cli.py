@@ -17,6 +17,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer
 from typer.testing import CliRunner, Result
 
+import goct
 from goct import OptimalTreeClassifier
 from goct.cli import app
 from goct.model import Model
@@ -618,3 +619,35 @@ def test_a_time_limit_keeps_the_best_tree(hard: Path, tmp_path: Path) -> None:
     assert result.exit_code == 3
     assert Model.load(model).proof.limit == "time"
     assert "the time limit was reached" in report.read_text()
+
+
+def test_a_certificate_is_written_and_checked(customers: Path, tmp_path: Path) -> None:
+    proof, report = tmp_path / "proof.gct", tmp_path / "report.html"
+    written = ("--certificate", proof, "--report", report, "--test-size", 0.2)
+    result = run("fit", customers, "--target", "bought", "--min-leaf", 5, *written)
+    assert result.exit_code == 0, result.output
+    assert f"certificate   {proof}" in result.output
+    assert f"goct verify proof.gct {customers.name}" in report.read_text(encoding="utf-8")
+    result = run("verify", proof, customers)
+    assert result.exit_code == 0, result.output
+    assert "VERIFIED: no tree of depth 3" in result.output
+    assert "has a larger f1 for yes than this one" in result.output
+    lines = customers.read_text().splitlines()
+    result = run("verify", proof, write(tmp_path, "\n".join(lines[:-1])))
+    assert result.exit_code == 6, result.output
+    assert "REJECTED: the certificate is about other data" in result.output
+
+
+def test_a_certificate_from_python_is_about_a_table_of_conditions(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 2, (60, 4)), rng.integers(0, 2, 60)
+    goct.solve(goct.Problem.from_arrays(X, y), "mcc", 2, certificate=tmp_path / "proof.gct")
+    frame = pd.DataFrame(X, columns=list("abcd")).assign(label=y)
+    table = write(tmp_path, frame.to_csv(index=False))
+    assert "--target" in fails("verify", tmp_path / "proof.gct", table)
+    result = run("verify", tmp_path / "proof.gct", table, "--target", "label")
+    assert result.exit_code == 0, result.output
+    assert "no such file" in fails("verify", tmp_path / "none.gct", table)
+    result = run("verify", table, table)
+    assert result.exit_code == 6
+    assert "no certificate of goct" in result.output

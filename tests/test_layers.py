@@ -51,7 +51,8 @@ MAY_IMPORT = {
     "demo": f"{CORE} binarize solve",
     "citation": "_core",
     "bench": f"{CORE} files cart binarize search mip solve goct",
-    "cli": f"{CORE} files data binarize model export report search mip solve demo citation bench",
+    "cli": f"{CORE} certificate verify files data binarize model export report search mip solve "
+    "demo citation bench",
     "__main__": "cli",
     "table": "data",
     "model_file": "model",

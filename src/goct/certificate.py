@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import floor
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,7 @@ from goct.verify.checker import (
     Data,
     Number,
     Rewards,
+    read_certificate,
     read_task,
     write_certificate,
 )
@@ -140,6 +142,12 @@ MIP_REASON = (
     "it towards the safe side by the tolerances that the documentation of the MIP engine names, "
     "but that the solver keeps them cannot be checked"
 )
+
+
+def annotate(certificate: Certificate, reading: dict[str, Any]) -> Certificate:
+    """Add to a certificate how its table is read, so that ``goct verify`` reads it so, too."""
+    header, proofs = read_certificate(Path(certificate.path).read_bytes())
+    return _save(certificate.path, {**header, "reading": reading}, proofs)
 
 
 def _header(solution: Solution, problem: Problem, data: Data) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -113,6 +114,9 @@ class OptimalTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
     engine_options
         Further options of the engine as a dictionary, see
         :func:`goct.search.solve_search` and :func:`goct.mip.solve_mip`.
+    certificate
+        A file for the proof, as in :func:`goct.solve`; ``solution_.certificate``
+        says what was written, and ``goct.verify(file, solution_.problem)`` checks it.
     time_limit
         Seconds after which the best tree so far is taken, with a warning.
     n_jobs
@@ -186,6 +190,7 @@ class OptimalTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         constraints: Any = (),
         engine: str = "auto",
         engine_options: Mapping[str, Any] | None = None,
+        certificate: str | os.PathLike[str] | None = None,
         time_limit: float | None = None,
         n_jobs: int | None = 1,
         random_state: Any = None,
@@ -204,6 +209,7 @@ class OptimalTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         self.constraints = constraints
         self.engine = engine
         self.engine_options = engine_options
+        self.certificate = certificate
         self.time_limit = time_limit
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -527,6 +533,7 @@ class OptimalTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
             time_limit=self.time_limit,
             random_state=seed,
             callback=printer,
+            certificate=self.certificate,
             **{"n_jobs": joblib.effective_n_jobs(self.n_jobs), **(self.engine_options or {})},
         )
         if printer is not None:

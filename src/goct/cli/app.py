@@ -13,11 +13,12 @@ from goct.cli.frontier import frontier
 from goct.cli.guard import guarded
 from goct.cli.predict import predict
 from goct.cli.show import report, show
+from goct.cli.verify import verify
 
 _EPILOG = (
     "Exit codes: 0 done, and what is shown is proven; 2 wrong input or usage; 3 stopped at a limit "
     "or by Ctrl-C, the best tree so far is written; 4 proven that no tree meets the constraints; "
-    "5 stopped before any tree was found."
+    "5 stopped before any tree was found; 6 a certificate was rejected."
 )
 
 app = typer.Typer(
@@ -50,6 +51,7 @@ app.command()(guarded(predict))
 app.command()(guarded(show))
 app.command()(guarded(report))
 app.command()(guarded(frontier))
+app.command()(guarded(verify))
 app.add_typer(bench, name="bench")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from dataclasses import fields, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from goct._validation import check_choice
+from goct.certificate import annotate
 from goct.cli.data import Data, LearningOptions, Prepared, learning, prepare
 from goct.cli.guard import Code, UsageError, check_outputs, note
 from goct.cli.progress import ProgressDisplay
@@ -83,12 +84,15 @@ def fit(
     seed: Annotated[int, typer.Option(min=0, help="Decides which rows are held back.")] = 0,
     save: Annotated[Path | None, typer.Option(help="Write the model to this JSON file.")] = None,
     report: Annotated[Path | None, typer.Option(help="Write a report to this HTML file.")] = None,
+    certificate: Annotated[
+        Path | None, typer.Option(help="Write the proof to this file, for goct verify.")
+    ] = None,
 ) -> None:
     """Learn the best tree for a column of a CSV file, and prove it.
 
     Ctrl-C ends the search and keeps the best tree found so far.
     """
-    check_outputs([data], [save, report])
+    check_outputs([data], [save, report, certificate])
     one_vs_rest = metric == "auto" or get_metric(metric).is_binary
     asked = [get_constraint(text) for text in constraint or ()]
     asked += _column_constraints(forbid, require, max_columns, column_cost, budget)
@@ -111,8 +115,12 @@ def fit(
             time_limit=options.time_limit,
             callback=progress,
             n_jobs=options.n_jobs,
+            certificate=certificate,
             **{name: value for name, value in given.items() if value is not None},
         )
+    if solution.certificate is not None:
+        reading = _reading(options, one_vs_rest=one_vs_rest, test_size=test_size, seed=seed)
+        solution = replace(solution, certificate=annotate(solution.certificate, reading))
     if solution.tree is None:
         note(solution.describe_status())
         infeasible = solution.status is Status.INFEASIBLE
@@ -125,9 +133,17 @@ def fit(
 
         write_report(model, report)
     if not options.quiet:
-        _show(model, solution, [path for path in (save, report) if path is not None])
+        _show(model, solution, [p for p in (save, report, certificate) if p is not None])
     if solution.status is not Status.OPTIMAL:
         raise typer.Exit(Code.STOPPED)
+
+
+def _reading(options: LearningOptions, **more: Any) -> dict[str, Any]:
+    """Return how the table is read, for whoever checks the proof."""
+    names = [field.name for field in fields(LearningOptions)]
+    unused = ("depth", "max_splits", "time_limit", "n_jobs", "quiet")
+    chosen = {name: getattr(options, name) for name in names if name not in unused}
+    return {"options": chosen, "more": more}
 
 
 def _column_constraints(

@@ -29,6 +29,8 @@ class Code(IntEnum):
     """It is proven that no tree meets the constraints."""
     NO_TREE = 5
     """A limit was reached before any tree was found."""
+    REJECTED = 6
+    """A certificate does not prove what it says."""
     INTERRUPTED = 130
     """Ctrl-C was pressed when there was nothing to keep."""
 

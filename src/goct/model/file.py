@@ -138,10 +138,11 @@ FIELDS = {
     "test": Part | None,
     "rivals": tuple[Rival, ...],
     "missing_words": tuple[str, ...] | None,
+    "certificate": str | None,
     "created": datetime,
     "version": str,
 }
-LATER_FIELDS = ("missing_words",)  # the first files did not have them
+LATER_FIELDS = ("missing_words", "certificate")  # the first files did not have them
 
 
 def _parse(raw: bytes) -> Any:

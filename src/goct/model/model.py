@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -65,6 +66,8 @@ class Model:
         values there. Text is then read as the cells of that file were, wherever
         it comes from: blanks around it do not count, and these words are missing
         values. None if text is taken as it is.
+    certificate
+        The name and the digest of the file with the proof, if there is one.
     created, version
         When the tree was learned (UTC, ISO 8601), and by which version of goct.
     """
@@ -80,6 +83,7 @@ class Model:
     test: Part | None = None
     rivals: tuple[Rival, ...] = ()
     missing_words: tuple[str, ...] | None = None
+    certificate: str | None = None
     created: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
     version: str = __version__
 
@@ -183,6 +187,7 @@ class Model:
             source=replace(source or Source(), conditions=len(conditions)),
             train=Part(tree.node_counts(problem), Quantity.of(solution.value)),
             missing_words=None if missing_words is None else tuple(sorted(missing_words)),
+            certificate=_certificate(solution),
         )
 
     @classmethod
@@ -391,6 +396,14 @@ def _asked_missing(conditions: Sequence[Condition]) -> set[str]:
     if isinstance(conditions, ConditionList):
         return conditions.missing_columns
     return {c.column for c in conditions if isinstance(c, Missing)}
+
+
+def _certificate(solution: Solution) -> str | None:
+    """Return the name and the digest of a certificate that proves the solution."""
+    found = solution.certificate
+    if found is None or found.proves != "all":
+        return None
+    return f"{Path(found.path).name} sha256:{found.digest}"
 
 
 def _describe_columns(

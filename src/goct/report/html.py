@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import os
+import shlex
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -233,10 +234,20 @@ def _facts(model: Model) -> list[tuple[str, str]]:
         ("Most splits", "" if question.max_splits is None else str(question.max_splits)),
         ("Penalty per split", f"{question.split_penalty:g}" if question.split_penalty else ""),
         ("Constraints", ", ".join(question.constraints)),
+        ("Certificate", _certificate(model)),
         ("Time", "" if proof.seconds is None else f"{proof.seconds:.2f} s"),
         ("Made", f"{model.created} by goct {model.version}"),
     ]
     return [(name, one_line(value)) for name, value in facts if value]
+
+
+def _certificate(model: Model) -> str:
+    """Return the digest of the proof, and how to check it."""
+    if model.certificate is None:
+        return "none (goct fit --certificate writes one)"
+    name, digest = model.certificate.rsplit(" ", 1)
+    command = f"goct verify {shlex.quote(name)} {shlex.quote(model.source.file or 'data.csv')}"
+    return f"{digest}, checked by: {command}"
 
 
 def _matrices(model: Model) -> list[dict[str, Any]]:
