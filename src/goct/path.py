@@ -202,7 +202,7 @@ class Path:
     def to_frame(self) -> Any:
         """Return the path as a data frame of pandas; see :meth:`to_dict` for its columns."""
         try:
-            import pandas as pd  # type: ignore[import-untyped]
+            import pandas as pd
         except ImportError:
             raise ImportError(
                 "to_frame needs pandas: pip install pandas; to_dict() does without"
