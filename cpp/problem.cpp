@@ -45,7 +45,10 @@ std::vector<Column> useful_columns(Columns& columns, std::size_t rows, Control& 
 
 // Greedy: each set, by growing size, goes on top of the chain whose largest set is the largest one it contains.
 std::vector<std::vector<int>> chain_up(const std::vector<Column>& columns, std::size_t words, Control& control) {
-    constexpr int tries = 1024;  // keeps the preparation of very wide data quadratic only in the beginning
+    // Keeps the preparation of very wide data quadratic only in the beginning, and short where sets do not nest: a
+    // look that finds nothing makes the next ones a little shorter, one that does makes them longer.
+    constexpr int most_tries = 1024, least_tries = 32;
+    double tries = most_tries;
     std::vector<int> by_size(columns.size());
     std::iota(by_size.begin(), by_size.end(), 0);
     std::stable_sort(by_size.begin(), by_size.end(),
@@ -54,7 +57,7 @@ std::vector<std::vector<int>> chain_up(const std::vector<Column>& columns, std::
     std::vector<int> by_top;  // chains, the one with the largest top last
     for (int c : by_size) {
         control.check();
-        int left = tries;
+        int left = static_cast<int>(tries);
         auto found = by_top.end();
         for (auto it = by_top.end(); it != by_top.begin() && left-- > 0;) {
             --it;
@@ -64,6 +67,12 @@ std::vector<std::vector<int>> chain_up(const std::vector<Column>& columns, std::
             }
         }
         int chain;
+        const bool looked_at_all = left > 0;
+        if (found != by_top.end()) {
+            tries = std::clamp<double>(4.0 * static_cast<double>(by_top.end() - found), tries, most_tries);
+        } else if (!looked_at_all) {
+            tries = std::max<double>(least_tries, tries * (1 - 1.0 / 256));
+        }
         if (found == by_top.end()) {
             chain = static_cast<int>(chains.size());
             chains.emplace_back();
