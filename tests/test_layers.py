@@ -12,9 +12,10 @@ import pytest
 import goct
 
 ROOT = Path(goct.__file__).parent
-TOOLS = "_core _validation exceptions exact"
+TOOLS = "_core _deadline _validation exceptions exact"
 CORE = f"{TOOLS} _text metrics tree constraints features problem task solution"
 MAY_IMPORT = {
+    "_deadline": "exceptions",
     "_validation": "exact",
     "exceptions": "",
     "exact": "",
@@ -51,8 +52,8 @@ MAY_IMPORT = {
     "demo": f"{CORE} binarize solve",
     "citation": "_core",
     "bench": f"{CORE} files cart binarize search mip solve goct",
-    "cli": f"{CORE} certificate verify files data binarize model export report search mip solve "
-    "demo citation bench",
+    "cli": f"{CORE} cart certificate verify files data binarize model export report search mip "
+    "solve demo citation bench",
     "__main__": "cli",
     "table": "data",
     "model_file": "model",

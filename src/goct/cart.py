@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from math import floor
+from math import floor, inf
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,8 @@ from goct.tree import Leaf, Node, Split, Tree
 
 _N_TREES = 100
 _TREES_AT_ONCE = 10
+_MOST_CELLS = 1 << 28  # scikit-learn makes floats of them
+_CELLS_PER_SECOND = 2e7
 
 
 def cart_tree(
@@ -67,6 +69,12 @@ def cart_tree(
         return Split(feature, build(left), build(right))
 
     return Tree(build(0), problem.classes, problem.feature_names)
+
+
+def seconds_for_cart(problem: Problem) -> float:
+    """Return about how long CART takes to grow a small tree; infinite if it may not fit."""
+    cells = _cells(problem, None)[0].size
+    return inf if cells > _MOST_CELLS else cells / _CELLS_PER_SECOND
 
 
 def rank_features(
@@ -126,6 +134,8 @@ def _cells(
     if columns is None and isinstance(features, RankedFeatures):
         ranks, offset = features.ranks, features.kept_offset
         return ranks, lambda k, cut: features.original(int(offset[k]) + floor(cut))
-    chosen = problem.kept if columns is None else columns
-    X = np.stack([problem.column(int(j)) for j in chosen], axis=1)
-    return X, lambda k, _: int(chosen[k])
+    if columns is None:
+        kept = problem.kept
+        return problem.X, lambda k, _: int(kept[k])
+    X = np.stack([problem.column(int(j)) for j in columns], axis=1)
+    return X, lambda k, _: int(columns[k])

@@ -19,6 +19,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
+from goct._deadline import deadline, seconds_left
 from goct._validation import (
     check_choice,
     check_count,
@@ -118,7 +119,8 @@ class OptimalTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         A file for the proof, as in :func:`goct.solve`; ``solution_.certificate``
         says what was written, and ``goct.verify(file, solution_.problem)`` checks it.
     time_limit
-        Seconds after which the best tree so far is taken, with a warning.
+        Seconds after which the best tree so far is taken, with a warning. Making
+        conditions counts; if that takes all of it, there is no tree, and an error.
     n_jobs
         The number of threads of the engine; -1 for all processors.
     random_state
@@ -249,8 +251,9 @@ class OptimalTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         NotProvenWarning
             If the search stopped at a limit; the message tells the gap.
         """
-        prepared = self._prepare(X, y, sample_weight, costs)
-        solution = self._solve(prepared)
+        with deadline(self.time_limit):
+            prepared = self._prepare(X, y, sample_weight, costs)
+            solution = self._solve(prepared)
         if solution.tree is None:
             raise no_tree(solution)
         self._keep(prepared, solution)
@@ -530,7 +533,7 @@ class OptimalTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
             min_samples_leaf=prepared.min_samples_leaf,
             constraints=self.constraints,
             engine=self.engine,
-            time_limit=self.time_limit,
+            time_limit=seconds_left(self.time_limit),
             random_state=seed,
             callback=printer,
             certificate=self.certificate,

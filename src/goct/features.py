@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from goct import _core
+from goct._deadline import timed
 from goct._validation import check_explicit_size
 
 Ranks: TypeAlias = NDArray[np.unsignedinteger[Any]]
@@ -61,7 +62,8 @@ class BinaryFeatures:
         columns: Sequence[str],
     ) -> BinaryFeatures:
         """Return the features of a matrix, without constant columns, copies and complements."""
-        first = _core.match_columns(np.ascontiguousarray(rows))
+        rows = np.ascontiguousarray(rows)
+        first = timed("equal columns were found", _core.match_columns, rows)
         kept = np.flatnonzero(first == np.arange(len(first)))
         position = np.full(len(first) + 1, -1, dtype=np.intp)  # the last one: constant columns
         position[kept] = np.arange(len(kept))

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from goct import _core
+from goct._deadline import timed
 from goct._validation import (
     check_binary_matrix,
     check_labels,
@@ -161,7 +162,7 @@ class Problem:
         samples = _Samples.read(
             y, len(matrix), classes, pos_label, sample_weight, class_weight, costs
         )
-        first, group = _core.group_rows(matrix)
+        first, group = timed("rows were merged", _core.group_rows, matrix)
         rows, merged = samples.merged(first, group)
         behind = _check_owner(owner, names if columns is None else columns, len(names))
         return cls(BinaryFeatures.reduced(matrix[rows], names, *behind), **merged)

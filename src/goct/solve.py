@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -123,6 +124,7 @@ def solve(
         constraints=constraints,
     )
     check_choice(engine, "engine", ENGINES)
+    started = time.perf_counter()  # loading an engine counts
     limits = Limits(None if time_limit == float("inf") else time_limit, node_limit)
     if random_state is not None:
         random_state = check_count(random_state, "random_state")
@@ -146,7 +148,7 @@ def solve(
             options["proven"] = proven
         solution = run(
             binary,
-            limits=limits,
+            limits=limits.after(time.perf_counter() - started),
             start=best,
             random_state=random_state,
             callback=callback,

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from goct._deadline import check_deadline
 from goct._validation import (
     check_choice,
     check_count,
@@ -183,6 +184,7 @@ class Binarizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         blocks: list[Block] = []
         levels: dict[str, list[Any]] = {}
         for name, column in columns():
+            check_deadline("conditions were chosen")
             kinds.append(column.kind)
             if column.kind == "empty":
                 _warn(f"column {name!r} has no value at all, and gives no condition")

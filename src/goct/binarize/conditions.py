@@ -9,14 +9,17 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
+from itertools import takewhile
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from goct._deadline import check_deadline
 from goct.data.table import Column
 
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\d(T\d\d(:\d\d(:\d\d(\.\d{1,9})?)?)?)?", re.ASCII)
+_CELLS_AT_ONCE = 1 << 18
 _SHOWN_LEVELS = 8  # in the name of a condition on many of them
 
 
@@ -181,10 +184,32 @@ def evaluate(
         values, codes = column.values, None
         if column.kind == "category":  # few distinct ones, slow to compare
             values, codes = column.factorised()
-        for i, condition in zip(places, asked, strict=True):
+        if codes is None and places == list(range(places[0], places[0] + len(places))):
+            asked = _compare(values, asked, matrix[:, places[0] :])
+        for i, condition in zip(places[len(places) - len(asked) :], asked, strict=True):
+            check_deadline("conditions were evaluated")
             holds = condition.holds(values)
             matrix[:, i] = holds if codes is None else holds[codes]
     return matrix
+
+
+def _compare(
+    values: NDArray[Any], asked: list[Condition], matrix: NDArray[np.uint8]
+) -> list[Condition]:
+    """Evaluate the first conditions, as far as they are on numbers, and return the others.
+
+    That is done for many rows and conditions at a time, in blocks that stay near.
+    """
+    first = takewhile(lambda condition: isinstance(condition, Above), asked)
+    cuts = np.array([condition.threshold for condition in first if isinstance(condition, Above)])
+    if not len(cuts):
+        return asked
+    holds = matrix.view(bool)[:, : len(cuts)]
+    step = max(1, _CELLS_AT_ONCE // len(cuts))
+    for start in range(0, len(values), step):
+        check_deadline("conditions were evaluated")
+        np.greater(values[start : start + step, None], cuts, out=holds[start : start + step])
+    return asked[len(cuts) :]
 
 
 def condition_from_dict(data: Mapping[str, Any]) -> Condition:

@@ -17,6 +17,7 @@ import numpy as np
 import typer
 from numpy.typing import NDArray
 
+from goct._deadline import deadline
 from goct.binarize import Binarizer
 from goct.cli.guard import UsageError, note
 from goct.data import Table, read_csv
@@ -100,7 +101,8 @@ def learning(command: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(command)
     def run(**given: Any) -> None:
         options = LearningOptions(**{name: given.pop(name) for name in names})
-        command(options=options, **given)
+        with deadline(options.time_limit):
+            command(options=options, **given)
 
     signature = inspect.Signature(list(parameters.values()))
     run.__signature__ = signature  # type: ignore[attr-defined]

@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 from dataclasses import fields, replace
 from fractions import Fraction
+from math import inf
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from goct._deadline import seconds_left
 from goct._validation import check_choice
+from goct.cart import seconds_for_cart
 from goct.certificate import annotate
 from goct.cli.data import Data, LearningOptions, Prepared, learning, prepare
 from goct.cli.guard import Code, UsageError, check_outputs, note
@@ -25,10 +28,13 @@ from goct.constraints import (
 )
 from goct.data.dialect import MISSING
 from goct.metrics import Metric, choose_metric, get_metric
-from goct.model import Model, Part, Quantity, columns_of
+from goct.model import Model, Part, Quantity, Rival, columns_of
 from goct.report.rivals import compare_with_cart
 from goct.solution import Limit, Solution, Status
 from goct.solve import ENGINES, solve
+
+_GRACE = 0.2
+"""Seconds that a comparison with CART may take beyond the time limit."""
 
 
 @learning
@@ -112,7 +118,7 @@ def fit(
             min_samples_leaf=min_leaf,
             constraints=asked,
             engine=engine,
-            time_limit=options.time_limit,
+            time_limit=seconds_left(),
             callback=progress,
             n_jobs=options.n_jobs,
             certificate=certificate,
@@ -192,9 +198,11 @@ def _model(prepared: Prepared, metric: Metric, solution: Solution) -> Model:
         missing_words=MISSING,
     )
     limits = metric, solution.max_depth, tree.n_leaves, solution.constraints
-    rival = compare_with_cart(prepared.train, prepared.test, *limits)
+    rivals: tuple[Rival, ...] = ()
+    if seconds_for_cart(prepared.train) <= (seconds_left() or inf) + _GRACE:
+        rivals = (compare_with_cart(prepared.train, prepared.test, *limits),)
     test = None if prepared.test is None else Part.of(tree, prepared.test, metric)
-    return replace(model, test=test, rivals=(rival,))
+    return replace(model, test=test, rivals=rivals)
 
 
 def _show(model: Model, solution: Solution, written: list[Path]) -> None:

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from goct._deadline import seconds_left
 from goct._text import format_weight
 from goct.cli.data import Data, LearningOptions, learning, prepare
 from goct.cli.guard import Code, UsageError, check_outputs, note
@@ -50,7 +51,7 @@ def frontier(
         options.depth,
         max_splits=options.max_splits,
         pareto=pareto,
-        time_limit=options.time_limit,
+        time_limit=seconds_left(),
         n_jobs=options.n_jobs,
     )
     points = found.vertices if found.pareto is None else found.pareto

@@ -13,6 +13,8 @@ from typing import Any, TypeVar
 
 import typer
 
+from goct.exceptions import NoTreeError
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -55,6 +57,9 @@ def guarded(command: F) -> F:
             # Whoever read the output has seen enough; nobody is left to tell.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise typer.Exit(Code.DONE) from None
+        except NoTreeError as error:
+            note(f"error: {error}")
+            raise typer.Exit(Code.NO_TREE) from None
         except (ValueError, TypeError) as error:
             # What is an argument in Python is an option here.
             note("error: " + re.sub("engine='(mip|search)'", r"--engine \1", str(error)))
