@@ -72,6 +72,25 @@ def write(folder: Path, content: str, name: str = "data.csv") -> Path:
     return path
 
 
+def test_fit_with_every_threshold(customers, tmp_path) -> None:
+    options = ("--target", "bought", "--depth", 2, "--metric", "mcc")
+    chosen = run("fit", customers, *options)
+    path = tmp_path / "model.json"
+    exact = run("fit", customers, *options, "--binarizer", "exact", "--save", path)
+    assert chosen.exit_code == exact.exit_code == 0
+    assert "no tree of depth 2 over all thresholds of these columns is better" in exact.output
+    values = [float(re.search(r"mcc +([0-9.]+)", r.output)[1]) for r in (chosen, exact)]
+    assert values[0] <= values[1]
+    model = Model.load(path)
+    assert model.source.conditions > 400
+    assert run("predict", path, customers).exit_code == 0
+    held_back = run("fit", customers, *options, "--binarizer", "exact", "--test-size", 0.3)
+    assert "on test data" in held_back.output
+    assert run("frontier", customers, *options[:4], "--binarizer", "exact").exit_code == 0
+    message = fails("fit", customers, *options, "--binarizer", "exact", "--thresholds", 3)
+    assert "'exact' takes every threshold" in message
+
+
 def test_version() -> None:
     result = runner.invoke(app, ["version"])
     assert result.exit_code == 0

@@ -12,7 +12,7 @@ from sklearn import config_context
 from sklearn.base import clone
 from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.datasets import load_breast_cancer, load_iris
-from sklearn.metrics import f1_score, make_scorer
+from sklearn.metrics import f1_score, make_scorer, recall_score
 from sklearn.model_selection import GridSearchCV, cross_val_score, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -20,6 +20,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import goct
 import goct.binarize.binarizer
 import goct.estimator
+import goct.export
 from goct import OptimalTreeClassifier, Problem, Status, solve
 from goct.binarize import Binarizer
 from goct.constraints import ForbidFeatures, MaxFeatures, MinLeafWeight, RequireFeatures
@@ -32,6 +33,7 @@ from goct.exceptions import (
 )
 from goct.metrics import MCC, CostMatrix, Recall, get_metric
 from goct.model import Model
+from goct.report.html import write_report
 
 pd = pytest.importorskip("pandas")
 quiet = pytest.mark.filterwarnings("ignore::goct.exceptions.BinarizationWarning")
@@ -259,6 +261,64 @@ def test_binarizers(cancer) -> None:
 def noise(n: int = 400):
     rng = np.random.default_rng(0)
     return rng.integers(0, 2, (n, 60)), rng.random(n) < 0.4
+
+
+def test_trees_that_may_cut_anywhere(people, tmp_path) -> None:
+    frame, y = people
+    chosen = OptimalTreeClassifier("f1", max_depth=2).fit(frame, y)
+    exact = OptimalTreeClassifier("f1", max_depth=2, binarizer="exact").fit(frame, y)
+    assert exact.solution_.status is Status.OPTIMAL
+    assert exact.solution_.value >= chosen.solution_.value
+    problem = exact.solution_.problem
+    assert problem.has_thresholds
+    assert len(exact.binarizer_.conditions_) > 500
+    assert exact.solution_.value == solve(problem.explicit(), "f1", 2).value
+    # Leaves, paths, shares and importances are those of the tree over the 0/1 matrix.
+    matrix = exact.binarizer_.transform(frame)
+    assert np.array_equal(exact.apply(frame), exact.tree_.apply(matrix))
+    assert exact.decision_path(frame).shape == (300, 2 * exact.tree_.splits + 1)
+    assert exact.score(frame, y) == float(exact.solution_.value)
+    importances = dict(zip(frame.columns, exact.feature_importances_, strict=True))
+    asked = {exact.binarizer_.conditions_[f].column for f in exact.tree_.features}
+    assert {name for name, share in importances.items() if share > 0} <= asked
+    # Other rows, with values and levels that were not there.
+    other = frame.head(9).assign(age=[-1, 200, 33.3, 0, 50, 50.5, 51, 99, 1], job="king")
+    problem = exact.to_problem(other, y[:9])
+    assert exact.tree_.confusion_matrix(problem) == [
+        [int(((y[:9] == a) & (exact.predict(other) == b)).sum()) for b in exact.classes_]
+        for a in exact.classes_
+    ]
+    again = pickle.loads(pickle.dumps(exact))
+    assert np.array_equal(again.predict(other), exact.predict(other))
+    model = Model.from_estimator(exact)
+    model.save(tmp_path / "model.json")
+    model = Model.load(tmp_path / "model.json")
+    assert np.array_equal(model.predict(other), exact.predict(other))
+    for export in goct.export.FORMATS.values():
+        assert export(model)
+    write_report(model, tmp_path / "report.html")
+
+
+def test_trees_that_may_cut_anywhere_under_constraints(people) -> None:
+    frame, y = people
+    constraints = [ForbidFeatures("age"), MaxFeatures(2), "recall >= 0.5"]
+    classifier = OptimalTreeClassifier(
+        "accuracy", max_depth=2, binarizer="exact", constraints=constraints, pos_label="ill"
+    ).fit(frame, y)
+    assert classifier.solution_.status is Status.OPTIMAL
+    asked = {classifier.binarizer_.conditions_[f].column for f in classifier.tree_.features}
+    assert len(asked) <= 2
+    assert "age" not in asked
+    assert recall_score(y, classifier.predict(frame), pos_label="ill") >= 0.5
+
+
+def test_making_conditions_counts_as_time() -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60_000, 5)), rng.integers(0, 2, 60_000)
+    classifier = OptimalTreeClassifier("accuracy", max_depth=3, binarizer="exact", time_limit=1e-3)
+    with pytest.warns(NotProvenWarning, match="time limit"):
+        classifier.fit(X, y)
+    assert classifier.solution_.stats["time"] < 5
 
 
 def test_a_limit_warns_once_with_the_gap() -> None:

@@ -6,14 +6,14 @@ from itertools import combinations
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.datasets import load_breast_cancer
 
 import goct
-from goct import Problem, Status, Tree, frontier, solve
+from goct import Limit, Problem, Status, Tree, frontier, solve
 from goct.cart import cart_tree
 from goct.constraints import FeatureBudget, ForbidFeatures, MaxFeatures, RequireFeatures
-from goct.data import read_csv
 from goct.features import RankedFeatures, group_ranks
 from goct.metrics import Confusion, get_metric
 from goct.tree import Leaf, Split
@@ -277,6 +277,25 @@ def test_many_columns_are_grouped_exactly() -> None:
         assert np.array_equal(group, expected.ravel())
 
 
+@pytest.mark.parametrize("metric", ["gmean", "f1"])
+def test_a_front_of_too_many_thresholds_ends_at_the_memory_limit(metric, monkeypatch) -> None:
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(60, 3)), rng.random(60) < 0.4
+    problem, constraint = Problem.from_columns(X, y), "recall >= 0.7"
+    best = solve(problem, metric, 2, constraints=constraint)
+    assert best.status is Status.OPTIMAL
+    monkeypatch.setattr("goct._validation.EXPLICIT_BYTES", 1000)
+    problem = Problem.from_columns(X, y)
+    found = solve(problem, metric, 2, constraints=constraint)
+    assert found.limit in (Limit.MEMORY, Limit.NONE)
+    assert (found.limit is Limit.NONE) == (found.status is Status.OPTIMAL)
+    assert found.objective <= best.objective <= found.bound
+    front = frontier(problem, 2, pareto=True)
+    assert front.limit is Limit.MEMORY
+    assert not front.is_complete
+    assert frontier(problem, 2).is_complete
+
+
 def test_a_matrix_that_is_too_large_is_refused() -> None:
     rng = np.random.default_rng(0)
     problem = Problem.from_columns(rng.normal(size=(40_000, 2)), rng.integers(0, 2, 40_000))
@@ -315,9 +334,9 @@ def test_real_tables(name) -> None:
     path = TABLES / f"{name}.csv.gz"
     if not path.exists():
         pytest.skip(f"{path} is not there")
-    table = read_csv(path)
-    target = "two_year_recid" if name == "recidivism" else "label"
-    problem = Problem.from_columns(table.without({target}), table.columns[target])
+    table = pd.read_csv(path)
+    y = table.pop("two_year_recid" if name == "recidivism" else "label")
+    problem = Problem.from_columns(table, y)
     for metric in ("accuracy", "balanced_accuracy"):
         found, same = (solve(p, metric, 2) for p in (problem, problem.explicit()))
         assert found.status is same.status is Status.OPTIMAL

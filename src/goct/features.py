@@ -164,8 +164,8 @@ class RankedFeatures:
         columns: Sequence[str],
     ) -> RankedFeatures:
         """Return the features of distinct rows, whose ranks need not be dense."""
-        thresholds = [np.arange(size - 1) for size in sizes]
-        behind = [np.arange(size) for size in sizes]
+        places = np.arange(sizes.max(initial=1))
+        thresholds, behind = ([places[: size - k] for size in sizes] for k in (1, 0))
         return cls._dense(ranks, sizes, thresholds, behind, names, owner, columns, None)
 
     @classmethod
@@ -202,18 +202,19 @@ class RankedFeatures:
         for j in range(len(sizes)):
             occurs = np.zeros(len(behind[j]), dtype=bool)
             occurs[ranks[:, j]] = True
-            all_behind.append(behind[j][occurs])
-            if (size := int(occurs.sum())) < 2:
+            size, above, column = int(occurs.sum()), thresholds[j], ranks[:, j]
+            all_behind.append(behind[j] if size == len(occurs) else behind[j][occurs])
+            if size < 2:
                 continue
-            column = ranks[:, j]
             if size < len(occurs):
+                above = above[np.flatnonzero(occurs)[:-1]]
                 column = (np.cumsum(occurs) - 1).astype(ranks.dtype)[column]
             source[j], flipped[j] = _find_copy(column, size, dense, known)
             if source[j] < 0:
                 source[j] = len(dense)
                 known.setdefault(size, []).append((_checksum(column), len(dense)))
                 dense.append(column)
-                cuts.append(thresholds[j][np.flatnonzero(occurs)[:-1]])
+                cuts.append(above)
         return cls(
             _stack(dense, len(ranks)),
             sizes,

@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from goct.binarize.thresholds import (
+    all_middles,
+    all_moments,
     middle,
     moment_between,
     quantile_gaps,
@@ -87,3 +89,24 @@ def test_moments_are_short() -> None:
     assert between("2024-03-01T10:00", "2024-03-01T11:00") == "2024-03-01T10:30"
     assert write_moment(np.datetime64("2024")) == "2024-01-01"
     assert write_moment(np.datetime64("2024-01-01T00:00:01")) == "2024-01-01T00:00:01"
+
+
+def test_all_middles_are_in_their_gaps() -> None:
+    rng = np.random.default_rng(0)
+    for scale in (1e-320, 1e-300, 1e-9, 1.0, 1e6, 1e17, 1e300, 1.7e308):
+        values = np.unique(rng.normal(size=200).clip(-1, 1) * scale)
+        values = np.unique(np.concatenate([values, np.nextafter(values, np.inf)]))
+        cuts = all_middles(values)
+        assert ((values[:-1] <= cuts) & (cuts < values[1:])).all()
+    values = np.array([1, 2, 4, 10.25, 10.26, 1000, 3000])
+    assert all_middles(values).tolist() == [1.5, 3, 7.1, 10.255, 510, 2000]
+
+
+def test_all_moments_are_those_between_two() -> None:
+    rng = np.random.default_rng(0)
+    for scale in (1e3, 1e8, 1e12, 1e17):
+        values = np.unique((rng.normal(size=100) * scale).astype(np.int64))
+        values = np.unique(np.concatenate([values, values + 1]))
+        expected = [moment_between(a, b) for a, b in itertools.pairwise(values.tolist())]
+        found = all_moments(values).astype("datetime64[us]")
+        assert [write_moment(moment) for moment in found] == expected

@@ -29,7 +29,7 @@ from goct.plane.points import Plane
 from goct.search.columns import ColumnSearch
 from goct.search.linear import LinearMaximiser
 from goct.search.maximiser import PlaneMaximiser
-from goct.search.oracle import LinearOracle
+from goct.search.problem_oracle import ProblemOracle
 from goct.search.questions import CostOracle, SearchOracle
 from goct.search.ties import break_ties
 from goct.solution import Callback, Limit, Limits, Progress, Solution
@@ -111,14 +111,14 @@ def has_requirements(task: Task) -> bool:
     return any(isinstance(c, MetricConstraint) for c in task.constraints)
 
 
-def core_of(task: Task, **options: Any) -> LinearOracle:
+def core_of(task: Task, **options: Any) -> ProblemOracle:
     """Return the search core for the data of a task; options are those of the oracle."""
     (measure,) = task.size.leaf_measures(task.problem)
-    return LinearOracle(task.problem.X, weights=measure.weights, **options)
+    return ProblemOracle(task.problem, measure.weights, **options)
 
 
 def _maximiser(
-    session: Session, incumbent: Incumbent, core: LinearOracle
+    session: Session, incumbent: Incumbent, core: ProblemOracle
 ) -> LinearMaximiser | PlaneMaximiser:
     task = incumbent.task
     problem, metric = task.problem, task.metric
@@ -149,7 +149,7 @@ def _smaller_depths(task: Task) -> range:
     return range(2, depth if depth > _DEEP or cells >= _MANY_CELLS else 3)
 
 
-def _try_depth(depth: int, session: IncumbentSession, core: LinearOracle) -> None:
+def _try_depth(depth: int, session: IncumbentSession, core: ProblemOracle) -> None:
     """Find the best tree of a smaller depth for the incumbent, within what is left of limits."""
     incumbent = session.incumbent
     task, known = incumbent.task, incumbent.tree
@@ -176,7 +176,7 @@ def _try_depth(depth: int, session: IncumbentSession, core: LinearOracle) -> Non
         session.phase_two += run.phase_two
 
 
-def _search(session: IncumbentSession, core: LinearOracle, *, fewest_splits: bool) -> bool:
+def _search(session: IncumbentSession, core: ProblemOracle, *, fewest_splits: bool) -> bool:
     """Find the best tree, and prove it; say whether no optimal tree has fewer splits for sure."""
     incumbent = session.incumbent
     for depth in _smaller_depths(incumbent.task):

@@ -15,7 +15,7 @@ from goct.plane.hull import Point
 from goct.plane.oracle import Session, StopError
 from goct.plane.points import Points
 from goct.problem import Problem
-from goct.search.oracle import LinearOracle
+from goct.search.problem_oracle import ProblemOracle
 from goct.search.questions import SearchOracle
 from goct.solution import Limit, Limits
 from goct.task import LeafMeasure, SizeLimit
@@ -238,9 +238,7 @@ def frontier(
         return bool(callback(FrontierProgress(elapsed, found, len(walk.open_edges()))))
 
     session = _FrontierSession(Limits(time_limit), report)
-    core = LinearOracle(
-        problem.X, weights=measure.weights, n_jobs=n_jobs, memory_limit=memory_limit
-    )
+    core = ProblemOracle(problem, measure.weights, n_jobs=n_jobs, memory_limit=memory_limit)
     walk = FrontierWalk(SearchOracle(session, core, points, size), points, size)
     try:
         walk.follow_hull()

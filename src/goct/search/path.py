@@ -13,7 +13,7 @@ from goct.plane.points import Plane
 from goct.search.engine import has_plane, has_requirements, unsupported
 from goct.search.linear import LinearMaximiser
 from goct.search.maximiser import PlaneMaximiser
-from goct.search.oracle import LinearOracle
+from goct.search.problem_oracle import ProblemOracle
 from goct.search.questions import CostOracle, SearchOracle
 from goct.solution import Limit
 from goct.task import Task
@@ -28,7 +28,7 @@ def can_share(task: Task) -> bool:
     return not of_features and unsupported(task) is None
 
 
-def search_path(session: BudgetsSession, core: LinearOracle) -> None:
+def search_path(session: BudgetsSession, core: ProblemOracle) -> None:
     """Find the best tree of every split budget, and prove it.
 
     What is proven is in the session's budgets, whether or not a limit was reached.
@@ -52,7 +52,7 @@ def search_path(session: BudgetsSession, core: LinearOracle) -> None:
         session.limit = Limit.INTERRUPTED
 
 
-def _search_linear(session: BudgetsSession, core: LinearOracle) -> bool:
+def _search_linear(session: BudgetsSession, core: ProblemOracle) -> bool:
     """Settle all budgets by one question; say whether the metric is one for that."""
     budgets = session.budgets
     task, problem = budgets.task, budgets.task.problem
@@ -69,7 +69,7 @@ def _search_linear(session: BudgetsSession, core: LinearOracle) -> bool:
     return True
 
 
-def _try_small(session: BudgetsSession, core: LinearOracle) -> None:
+def _try_small(session: BudgetsSession, core: ProblemOracle) -> None:
     """Find the best trees of a small depth: their values are where good questions start."""
     budgets, task = session.budgets, session.budgets.task
     small = Budgets(replace(task, size=replace(task.size, max_depth=_SMALL)), 2**_SMALL)
@@ -88,7 +88,7 @@ def _try_small(session: BudgetsSession, core: LinearOracle) -> None:
         session.nodes += run.nodes
 
 
-def _search_plane(session: BudgetsSession, core: LinearOracle) -> None:
+def _search_plane(session: BudgetsSession, core: ProblemOracle) -> None:
     """Settle the budgets from the largest on, those that others have not settled by then."""
     budgets = session.budgets
     task = budgets.task

@@ -12,7 +12,8 @@ from goct.exact import Exact
 from goct.plane.oracle import Answer, Learn, Proven, Session, ToBound, TooFineError
 from goct.plane.points import Points
 from goct.problem import Problem
-from goct.search.oracle import LinearOracle, OracleProgress, TreeTuple
+from goct.search.oracle import OracleProgress, TreeTuple
+from goct.search.problem_oracle import ProblemOracle
 from goct.solution import Limit
 from goct.task import SizeLimit
 from goct.tree import Leaf, Node, Split, Tree
@@ -41,7 +42,7 @@ class CostOracle:
     def __init__(
         self,
         session: Session,
-        core: LinearOracle,
+        core: ProblemOracle,
         problem: Problem,
         size: SizeLimit,
         labels: Sequence[int],
@@ -205,7 +206,7 @@ class CostOracle:
             if isinstance(node, int):
                 return Leaf(self.labels[node])
             feature, left, right = node
-            return Split(int(problem.kept[feature]), build(left), build(right))
+            return Split(feature, build(left), build(right))
 
         problem = self.problem
         tree = Tree(build(found), problem.classes, problem.feature_names).pruned(problem)
@@ -232,7 +233,7 @@ class SearchOracle(CostOracle):
     """
 
     def __init__(
-        self, session: Session, core: LinearOracle, points: Points, size: SizeLimit
+        self, session: Session, core: ProblemOracle, points: Points, size: SizeLimit
     ) -> None:
         super().__init__(session, core, points.problem, size, points.labels)
         self.points = points

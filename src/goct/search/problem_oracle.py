@@ -1,0 +1,87 @@
+"""The linear oracle on the rows of a problem, whatever its features are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from goct._validation import fits_explicitly
+from goct.features import RankedFeatures
+from goct.problem import Problem
+from goct.search.oracle import FrontResult, LinearOracle, OracleResult, TreeTuple
+from goct.solution import Limit
+
+
+class ProblemOracle:
+    """A :class:`LinearOracle` whose trees are over the original features of a problem.
+
+    Thresholds are searched as ranked columns. Only fronts need a matrix of them,
+    which is made when the first front is asked for; if it would be too large,
+    the search ends at its memory limit.
+
+    Parameters
+    ----------
+    problem
+        The data.
+    weights
+        What a minimum leaf counts, one integer per row.
+    **options
+        Those of :class:`LinearOracle`.
+    """
+
+    def __init__(self, problem: Problem, weights: ArrayLike | None = None, **options: Any) -> None:
+        self.problem = problem
+        self._weights = weights
+        self._options = options
+
+    @cached_property
+    def _matrix(self) -> LinearOracle:
+        return LinearOracle(self.problem.X, weights=self._weights, **self._options)
+
+    @cached_property
+    def _linear(self) -> LinearOracle:
+        features = self.problem.features
+        if not isinstance(features, RankedFeatures):
+            return self._matrix
+        return LinearOracle.from_ranks(features.ranks, weights=self._weights, **self._options)
+
+    def solve(self, costs: ArrayLike, **question: Any) -> OracleResult:
+        """Find the cheapest tree, see :meth:`LinearOracle.solve`."""
+        return self._translated(self._linear.solve(costs, **question))
+
+    def solve_budgets(self, costs: ArrayLike, **question: Any) -> list[OracleResult]:
+        """Find the cheapest tree for every split budget, see :meth:`LinearOracle.solve_budgets`."""
+        return [self._translated(found) for found in self._linear.solve_budgets(costs, **question)]
+
+    def search_front(
+        self, positives: ArrayLike, negatives: ArrayLike, **question: Any
+    ) -> FrontResult:
+        """Look for wanted trees inside the hull, see :meth:`LinearOracle.search_front`."""
+        problem = self.problem
+        if not fits_explicitly(problem.n_rows, problem.features.n_kept):
+            return FrontResult(None, None, proven=False, limit=Limit.MEMORY, stats={"nodes": 0})
+        found = self._matrix.search_front(positives, negatives, **question)
+        tree = None if found.tree is None else _over(found.tree, self._kept)
+        return replace(found, tree=tree)
+
+    def _translated(self, found: OracleResult) -> OracleResult:
+        if found.tree is None:
+            return found
+        features = self.problem.features
+        original = features.original if isinstance(features, RankedFeatures) else self._kept
+        return replace(found, tree=_over(found.tree, original))
+
+    def _kept(self, feature: int) -> int:
+        return int(self.problem.kept[feature])
+
+
+def _over(tree: TreeTuple, original: Callable[[int], int]) -> TreeTuple:
+    """Return a tree of the core over the original features."""
+    if isinstance(tree, int):
+        return tree
+    feature, left, right = tree
+    return original(feature), _over(left, original), _over(right, original)
