@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from goct import _core
-from goct._deadline import timed
+from goct._deadline import check_deadline, timed
 from goct._validation import check_explicit_size
 
 Ranks: TypeAlias = NDArray[np.unsignedinteger[Any]]
@@ -200,6 +200,7 @@ class RankedFeatures:
         source = np.full(len(sizes), -1, dtype=np.intp)
         flipped = np.zeros(len(sizes), dtype=bool)
         for j in range(len(sizes)):
+            check_deadline("rows were merged")
             occurs = np.zeros(len(behind[j]), dtype=bool)
             occurs[ranks[:, j]] = True
             size, above, column = int(occurs.sum()), thresholds[j], ranks[:, j]
@@ -398,6 +399,7 @@ def group_ranks(
         of each row.
     """
     words = _packed(ranks, sizes)
+    check_deadline("rows were merged")
     order = np.argsort(words[0], kind="stable") if words else np.arange(len(ranks))
     differs = np.zeros(len(ranks), dtype=bool)
     differs[:1] = True

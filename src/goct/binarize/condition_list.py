@@ -10,6 +10,7 @@ from typing import Any, TypeAlias, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from goct._deadline import check_deadline
 from goct.binarize.conditions import Above, After, Condition, Missing, evaluate
 from goct.binarize.thresholds import write_moment
 from goct.data.table import Column
@@ -162,6 +163,7 @@ class ConditionList(Sequence[Condition]):
         asked = [block for block in self.blocks if isinstance(block, Condition)]
         ranks[:, single] = evaluate(asked, n_rows, read)
         for k, block in enumerate(self.blocks):
+            check_deadline("columns were ranked")
             if isinstance(block, Cuts):
                 ranks[:, k] = block.ranks(read(block.column, ()).values)
         return ranks
