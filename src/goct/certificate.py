@@ -45,6 +45,9 @@ from goct.verify.checker import (
     Task as CheckedTask,
 )
 
+_MOST_INSIDE = 10**10
+"""Row sets of depth two, times pairs of features, times rows: what the checker may search."""
+
 Terms = list[tuple[str, str, dict[str, Any]]]
 
 
@@ -344,12 +347,19 @@ class _Plane:
         return _Line(proven.a, proven.b, proven.split_cost, budget, size.reachable_depth, least)
 
     def argument(self) -> _Argument:
-        """Return few lines that leave nothing better, or, if there are none, a larger bound."""
-        solution, changes = self.prover.solution, {}
+        """Return few lines that leave nothing better, or, if there are none, a larger bound.
+
+        What lines leave inside the hull the checker searches itself, if it is little.
+        """
+        solution = self.prover.solution
+        changes: dict[str, Any] = {}
         bound = None if solution.status is Status.INFEASIBLE else solution.bound
         self.lines += self._level_lines(bound)
-        needs = self._choose(self._ceilings(bound))
-        if needs is None:
+        needs, is_enough = self._choose(self._ceilings(bound))
+        if not is_enough and self._is_small():
+            changes = {"inside": True}
+            needs = [(line, dict.fromkeys(need, line.least[0])) for line, need in needs]
+        elif not is_enough:
             bound = self._provable_bound(bound)
             changes = {
                 "status": "bound",
@@ -357,8 +367,7 @@ class _Plane:
                 "note": "the search engine claims more than this certificate proves: "
                 + solution.describe_status(),
             }
-            needs = self._choose(self._ceilings(bound))
-            assert needs is not None
+            needs, _ = self._choose(self._ceilings(bound))
         questions, proofs = [], []
         for line, need in needs:
             questions.append({"a": line.a, "b": line.b, "price": line.price, "budget": line.budget})
@@ -395,10 +404,10 @@ class _Plane:
 
     def _choose(
         self, ceilings: list[NDArray[np.int64]]
-    ) -> list[tuple[_Line, dict[int, int]]] | None:
-        """Return lines that exclude all better points, and the costs needed by number of splits.
+    ) -> tuple[list[tuple[_Line, dict[int, int]]], bool]:
+        """Return lines that exclude better points, and the costs needed by number of splits.
 
-        None if there are not enough. The line that excludes the most comes first.
+        The line that excludes the most comes first. Says also whether they exclude all.
         """
         fn, max_depth = self.staircase.low, self.task.size.max_depth
         open_points = [ceiling >= 0 for ceiling in ceilings]
@@ -410,14 +419,14 @@ class _Plane:
                 cost = line.a * fn + line.b * ceiling
                 parts.append(np.zeros(len(fn), bool) if least is None else cost < least)
             excluded.append(parts)
-        chosen = []
+        chosen: list[tuple[_Line, dict[int, int]]] = []
         while any(part.any() for part in open_points):
             gains = [
                 sum(int((p & o).sum()) for p, o in zip(parts, open_points, strict=True))
                 for parts in excluded
             ]
             if max(gains, default=0) == 0:
-                return None
+                return chosen, False
             best = int(np.argmax(gains))
             line, need = self.lines[best], {}
             for i, part in enumerate(excluded[best]):
@@ -427,7 +436,17 @@ class _Plane:
                     need[self.splits[i]] = int(cost.max()) + 1
                 open_points[i] = open_points[i] & ~part
             chosen.append((line, need))
-        return chosen
+        return chosen, True
+
+    def _is_small(self) -> bool:
+        """Say whether the checker can look at all trees inside the hull in seconds."""
+        task = self.task
+        if task.split_penalty or task.size.most_splits < 2**task.size.max_depth - 1:
+            return False  # its rule knows no number of splits
+        features = task.problem.X.shape[1]
+        tables: int = features ** max(task.size.max_depth - 2, 0)
+        rows = task.problem.n_rows + self.plane.n_pos
+        return bool(tables * features**2 * rows <= _MOST_INSIDE)
 
     def _prove(self, line: _Line, need: dict[int, int]) -> dict[str, NDArray[Any]]:
         data, positive = self.prover.data, self.plane.labels[1]

@@ -12,11 +12,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from goct import Problem
 from goct.exact import Exact
 from goct.metrics import METRICS, Confusion
 from goct.verify import RejectedError, checker, data_of
 from goct.verify.checker import Number, check_certificate, read_certificate, write_certificate
 from tests.support.certificates import FAMILIES, array_mutants, certified, problem_of
+from tests.support.problems import random_problem
+from tests.support.reference import achievable
 
 MUTATED = (
     "penalised accuracy",
@@ -196,6 +199,22 @@ def test_the_checkers_metrics_are_those_of_the_package(name: str) -> None:
             if tp and known in checker.RISING:
                 worse = ours.value(cells[0] - unit, cells[1], cells[2] + unit, cells[3])
                 assert worse <= ours.value(*cells)
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_fronts_against_brute_force(seed: int) -> None:
+    X, y, weights, depth = random_problem(seed)
+    least = [0, 3][seed % 2]
+    problem = Problem.from_arrays(X, y, sample_weight=weights)
+    data = data_of(problem)
+    metric, one = checker.Metric(((Fraction(1), "gmean", {}),)), Fraction(1)
+    asked = checker.Task(depth, None, least, 0, Fraction(0), metric, (), 1, one, one)
+    n_pos, n_neg = int(problem.n_pos), int(problem.n_neg)
+    front = checker._Fronts(data, asked, n_pos + 1).of(np.ones(problem.n_rows, bool), depth)
+    points = achievable(X, y, depth, weights, min_leaf=least)
+    for x in range(n_pos + 1):
+        errors = [n_neg - tn for tp, tn, _ in points if n_pos - tp <= x]
+        assert front[x] == min(errors, default=checker._LARGEST)
 
 
 def test_numbers_compare_like_exact_ones() -> None:

@@ -595,6 +595,7 @@ class _Facts:
         self.never = np.inf if total < 2**52 else 4 * _LARGEST
         self.wide: type = np.float64 if total < 2**52 else np.int64
         self.matrix = np.ascontiguousarray(data.columns[_distinct(data.columns)].T)
+        self.root: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None
 
     def classes(self, depth: int) -> int:
         """Return the number of values of a fact."""
@@ -732,6 +733,8 @@ class _Facts:
             bounds = [[b[heavy] for b in side] for side in bounds]
         inside, outside = bounds
         if self.budget is None:
+            if fact == len(self.depth) - 1 and len(inside[0]) == self.matrix.shape[1]:
+                self.root = inside[0].astype(np.int64), outside[0].astype(np.int64)
             holds = (inside[0] + outside[0] + self.price >= values[0]).all()
             _require(holds, f"fact {fact}: a split may cost less")
             return
@@ -834,6 +837,13 @@ class _Line:
     least: tuple[int, ...]
     budget: int | None
     depth: int
+    sides: tuple[NDArray[Any], NDArray[Any]] | None = None
+
+    def floor(self, fn: NDArray[np.int64], least: int, n_neg: int) -> NDArray[np.int64]:
+        """Return the least false positives of points that cost at least so much."""
+        if self.b:
+            return -((self.a * fn - least) // self.b)
+        return np.where(self.a * fn < least, n_neg + 1, 0)
 
     def at(self, splits: int, max_depth: int) -> int | None:
         """Return the least cost of errors of trees with so many splits; None if not known."""
@@ -859,58 +869,235 @@ def _check_lines(
         costs = np.zeros_like(data.counts)
         costs[:, 1 - positive] = a * data.counts[:, positive]
         costs[:, positive] = b * data.counts[:, 1 - positive]
-        values, depth = _Facts(data, costs, price, budget, task).check(proof)
-        unavoidable = int(costs.min(axis=1).sum())
-        least = tuple(unavoidable + v for v in values.tolist())
-        lines.append(_Line(a, b, price, least, budget, depth))
+        facts = _Facts(data, costs, price, budget, task)
+        values, depth = facts.check(proof)
+        cheapest = costs.min(axis=1)
+        least = tuple(int(cheapest.sum()) + v for v in values.tolist())
+        sides = None
+        if budget is None and price == 0 and facts.root is not None:
+            inside = cheapest @ facts.matrix
+            outside = int(cheapest.sum()) - inside
+            sides = inside + facts.root[0], outside + facts.root[1]
+        lines.append(_Line(a, b, price, least, budget, depth, sides))
     return lines
 
 
-def _check_plane(lines: list[_Line], task: Task, data: Data, bound: Number | None) -> None:
-    """Check that every point (FN, FP) that no line excludes is not better, or not allowed."""
-    for metric, sense, _ in task.constraints:
-        holds = (
-            metric.never_falls()
-            if sense == ">="
-            else (all(n in FALLING and w > 0 for w, n, _ in metric.terms))
-        )
-        _require(holds, "a constraint may be met again after more errors")
-    _require(task.metric.never_falls(), "the metric may rise with errors")
-    positive = task.positive
-    assert positive is not None
-    totals = data.counts.sum(axis=0).tolist()
-    n_pos, n_neg = totals[positive], totals[1 - positive]
-    fn = np.arange(n_pos + 1)
-    constants = ((0, n_neg), (n_pos, 0))
-    # Without a penalty, trees with fewer splits are among those with the most.
-    every = range(task.most_splits + 1) if task.penalty else [task.most_splits]
-    for splits in every:
-        limit = None if bound is None else bound + Number(task.penalty * splits)
-        if splits == 0 or not len(_distinct(data.columns)):
-            for x, y in constants:
-                fine = limit is not None and task.metric.value(*task.cells(x, y, data)) <= limit
-                _require(fine or not task.meets(x, y, data), "a tree without splits is better")
-            continue
-        floor = np.zeros(n_pos + 1, dtype=np.int64)
-        for line in lines:
-            least = line.at(splits, task.max_depth)
-            if least is None:
+class _Plane:
+    """The points (FN, FP), and what a better tree would have to be.
+
+    Parameters
+    ----------
+    lines
+        Proven lines, below which no tree is.
+    task, data, bound
+        The question, and the bound in question; None if no tree meets the constraints.
+    """
+
+    def __init__(self, lines: list[_Line], task: Task, data: Data, bound: Number | None) -> None:
+        self.lines, self.task, self.data, self.bound = lines, task, data, bound
+        positive = task.positive
+        assert positive is not None
+        totals = data.counts.sum(axis=0).tolist()
+        self.n_pos, self.n_neg = totals[positive], totals[1 - positive]
+        for metric, sense, _ in task.constraints:
+            falls = all(name in FALLING and weight > 0 for weight, name, _ in metric.terms)
+            holds = metric.never_falls() if sense == ">=" else sense == "<=" and falls
+            _require(holds, "a constraint may be met again after more errors")
+        _require(task.metric.never_falls(), "the metric may rise with errors")
+
+    def check(self, *, inside: bool) -> None:
+        """Check that every point that is not excluded is not better, or not allowed."""
+        task = self.task
+        can_split = len(_distinct(self.data.columns)) > 0
+        # Without a penalty, trees with fewer splits are among those with the most.
+        for splits in range(task.most_splits + 1) if task.penalty else [task.most_splits]:
+            if splits == 0 or not can_split:
+                worse = not any(self._is_better(*p, splits) for p in self._constants)
+                _require(worse, "a tree without splits is better")
                 continue
-            if line.b:
-                floor = np.maximum(floor, -((line.a * fn - least) // line.b))
+            floor = self._floor(splits)
+            # The metric and the constraints are monotone: the corners of the staircase decide.
+            corners = np.flatnonzero(np.diff(floor, prepend=self.n_neg + 1) < 0)
+            better = [x for x in corners.tolist() if self._is_better(x, int(floor[x]), splits)]
+            if better and inside:
+                self._check_inside(floor)
+            elif better:
+                x, y = better[0], int(floor[better[0]])
+                _require(False, f"trees with {x} false negatives and {y} false positives may exist")
+
+    @property
+    def _constants(self) -> tuple[tuple[int, int], ...]:
+        return (0, self.n_neg), (self.n_pos, 0)
+
+    def _floor(self, splits: int) -> NDArray[np.int64]:
+        """Return the least false positives that lines allow, by false negatives."""
+        floor = np.zeros(self.n_pos + 1, dtype=np.int64)
+        fn = np.arange(self.n_pos + 1)
+        for line in self.lines:
+            if (least := line.at(splits, self.task.max_depth)) is not None:
+                floor = np.maximum(floor, line.floor(fn, least, self.n_neg))
+        floor = np.minimum.accumulate(np.minimum(floor, self.n_neg + 1))
+        return floor
+
+    def _is_better(self, x: int, y: int, splits: int) -> bool:
+        """Say whether a point meets the constraints and beats the bound."""
+        if not self.task.meets(x, y, self.data):
+            return False
+        value = self.task.metric.value(*self.task.cells(x, y, self.data))
+        return self.bound is None or not value <= self.bound + Number(self.task.penalty * splits)
+
+    # Between the lines and the better points, the checker looks at all trees itself: whatever the
+    # first split is, it adds up the best points of both sides.
+
+    def _check_inside(self, floor: NDArray[np.int64]) -> None:
+        task, data = self.task, self.data
+        most = task.most_splits
+        _require(task.penalty == 0 and most == 2**task.max_depth - 1, "this rule is without limits")
+        ceiling = np.array([self._ceiling(x) for x in range(self.n_pos + 1)])
+        width = int(np.flatnonzero(floor <= ceiling)[-1]) + 1
+        ceiling = ceiling[:width]
+        every_row = np.ones(data.columns.shape[1], dtype=bool)
+        fronts = _Fronts(data, task, width)
+        if task.max_depth <= 2:
+            self._require_above(fronts.of(every_row, task.max_depth), ceiling)
+            return
+        self._require_above(fronts.of(every_row, 0), ceiling)
+        for f, column in enumerate(data.columns[_distinct(data.columns)]):
+            if not fronts.allows(column) or not fronts.allows(~column):
+                continue
+            sides = [column, ~column]
+            low = [self._side_floor(f, side, width) for side in range(2)]
+            for side in sorted(range(2), key=lambda side: int(sides[side].sum())):
+                if (_added(*low) > ceiling).all():
+                    break
+                low[side] = fronts.of(sides[side], task.max_depth - 1)
+            self._require_above(_added(*low), ceiling)
+
+    @staticmethod
+    def _require_above(front: NDArray[np.int64], ceiling: NDArray[np.int64]) -> None:
+        _require((front > ceiling).all(), "there is a better tree inside the hull")
+
+    def _ceiling(self, x: int) -> int:
+        """Return the most false positives with which a point is better; -1 if none is."""
+        low, high = -1, self.n_neg
+        while low < high:
+            middle = (low + high + 1) // 2
+            if self._is_better(x, middle, 0):
+                low = middle
             else:
-                floor[line.a * fn < least] = n_neg + 1
-        # The metric and the constraints are monotone: the corners of the staircase decide.
-        floor = np.minimum.accumulate(np.minimum(floor, n_neg + 1))
-        corners = np.flatnonzero(np.diff(floor, prepend=n_neg + 1) < 0)
-        for x in corners.tolist():
-            y = int(floor[x])
-            if not task.meets(x, y, data):
-                continue
-            fine = limit is not None and task.metric.value(*task.cells(x, y, data)) <= limit
-            _require(
-                fine, f"trees with {x} false negatives and {y} false positives are not excluded"
-            )
+                high = middle - 1
+        return low
+
+    def _side_floor(self, f: int, side: int, width: int) -> NDArray[np.int64]:
+        """Return the least false positives on a side of a feature, as far as lines know."""
+        floor = np.zeros(width, dtype=np.int64)
+        for line in self.lines:
+            if line.sides is not None and line.depth >= self.task.max_depth:
+                least = int(line.sides[side][f])
+                floor = np.maximum(floor, line.floor(np.arange(width), least, self.n_neg))
+        return floor
+
+
+class _Fronts:
+    """The least false positives of all trees on a row set, by false negatives (at most so many).
+
+    Parameters
+    ----------
+    data, task
+        The question.
+    width
+        Only fewer false negatives are of interest.
+    """
+
+    def __init__(self, data: Data, task: Task, width: int) -> None:
+        positive = task.positive
+        assert positive is not None
+        self.columns = data.columns[_distinct(data.columns)]
+        self.pos, self.neg = data.counts[:, positive], data.counts[:, 1 - positive]
+        self.weight, self.least = task.leaves(data)
+        _require(int(data.counts.sum()) < 2**52, "the counts are too large to check")
+        self.width = width
+        self.known: dict[tuple[bytes, int], NDArray[np.int64]] = {}
+
+    def allows(self, rows: NDArray[np.bool_]) -> bool:
+        """Say whether there are enough rows for a leaf."""
+        return int(self.weight[rows].sum()) >= self.least
+
+    def of(self, rows: NDArray[np.bool_], depth: int) -> NDArray[np.int64]:
+        """Return the front of the trees of a depth on some rows."""
+        key = np.packbits(rows).tobytes(), depth
+        if key not in self.known:
+            here = self.columns[:, rows]
+            chosen = _distinct(here)
+            leaf = self._of_points([(0, self.neg[rows].sum()), (self.pos[rows].sum(), 0)])
+            if depth == 0 or not len(chosen):
+                self.known[key] = leaf
+            elif depth <= 2:
+                self.known[key] = np.minimum(leaf, self._small(here[chosen], rows, depth))
+            else:
+                for column in self.columns[chosen]:
+                    sides = rows & column, rows & ~column
+                    if all(self.allows(side) for side in sides):
+                        both = _added(*(self.of(side, depth - 1) for side in sides))
+                        leaf = np.minimum(leaf, both)
+                self.known[key] = leaf
+        return self.known[key]
+
+    def _of_points(self, points: list[tuple[Any, Any]]) -> NDArray[np.int64]:
+        front = np.full(self.width, _LARGEST)
+        for x, y in points:
+            front[int(x) :] = np.minimum(front[int(x) :], int(y))
+        return front
+
+    def _small(
+        self, here: NDArray[np.bool_], rows: NDArray[np.bool_], depth: int
+    ) -> NDArray[np.int64]:
+        """Return the front of trees with splits, of depth one or two, from counts of pairs."""
+        cells = here.T.astype(np.float64)
+        counts = [m[rows].astype(np.float64) for m in (self.pos, self.neg, self.weight)]
+        pairs = [_pairs(cells, c) for c in counts]
+        ones, totals = [np.diagonal(p) for p in pairs], [c.sum() for c in counts]
+        inside = [(o[:, None], p) for o, p in zip(ones, pairs, strict=True)]
+        outside = [
+            ((t - o)[:, None], o[None, :] - p) for t, o, p in zip(totals, ones, pairs, strict=True)
+        ]
+        in_front, out_front = (self._stumps(side, depth) for side in (inside, outside))
+        enough = np.minimum(ones[2], totals[2] - ones[2]) >= self.least
+        best = np.full(self.width, _LARGEST)
+        for i in np.flatnonzero(enough):
+            np.minimum(best, _added(in_front[i], out_front[i]), out=best)
+        return best
+
+    def _stumps(
+        self, side: list[tuple[NDArray[Any], NDArray[Any]]], depth: int
+    ) -> NDArray[np.int64]:
+        """Return a front per side: of a leaf, and at depth two of a split by each feature."""
+        (pos, pos_in), (neg, neg_in), (weight, weight_in) = side
+        number = len(pos)
+        front = np.full((number, self.width), _LARGEST)
+        points = [(np.zeros_like(pos), neg), (pos, np.zeros_like(neg))]
+        if depth == 2:
+            allowed = np.minimum(weight_in, weight - weight_in) >= self.least
+            never = np.where(allowed, 0, _LARGEST)
+            points.append((pos_in, neg - neg_in + never))  # the part inside is negative
+            points.append((pos - pos_in, neg_in + never))  # ... or that outside
+        for x, y in points:
+            x, y = np.broadcast_arrays(x, y)
+            near = x < self.width
+            place = np.broadcast_to(np.arange(number)[:, None], x.shape)[near]
+            np.minimum.at(front, (place, x[near].astype(np.int64)), y[near].astype(np.int64))
+        return np.minimum.accumulate(front, axis=1)
+
+
+def _added(a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the front of sums of points of two fronts."""
+    steps = [np.flatnonzero(np.diff(front, prepend=_LARGEST) < 0) for front in (a, b)]
+    if len(steps[0]) > len(steps[1]):
+        a, b, steps = b, a, steps[::-1]
+    out = np.full(len(a), _LARGEST)
+    for x in steps[0]:
+        np.minimum(out[x:], a[x] + b[: len(b) - x], out=out[x:])
+    return out
 
 
 def _check_linear(
@@ -1037,7 +1224,8 @@ def _check(
         _check_linear(header, proofs, task, data, bound)
     else:
         _require(data.counts.shape[1] == 2 and task.positive in (0, 1), "there are no two classes")
-        _check_plane(_check_lines(header, proofs, task, data), task, data, bound)
+        lines = _check_lines(header, proofs, task, data)
+        _Plane(lines, task, data, bound).check(inside=bool(header.get("inside")))
     facts = sum(len(proof["depth"]) for proof in proofs)
     return Verdict(
         _statement(task, data, label, status, bound),
