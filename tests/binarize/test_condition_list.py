@@ -106,6 +106,43 @@ def test_ranks_count_the_thresholds_below() -> None:
             assert len(told) == (1 if np.isnan(values).all() else kinds)
 
 
+SIZES = ["small", "mid", "large", "huge"]
+
+
+def ordered(kind: str) -> object:
+    values = ["mid", "small", None, "huge", "mid"]
+    if kind == "pandas":
+        return pd.DataFrame({"size": pd.Categorical(values, SIZES, ordered=True)})
+    if kind == "polars":
+        return pl.DataFrame({"size": pl.Series(values, dtype=pl.Enum(SIZES))})
+    codes = pa.array([None if v is None else SIZES.index(v) for v in values], pa.int8())
+    return pa.table({"size": pa.DictionaryArray.from_arrays(codes, pa.array(SIZES), ordered=True)})
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow"])
+def test_ordered_categories_are_cut_anywhere(kind) -> None:
+    frame = ordered(kind)
+    binarizer = Binarizer("exact").fit(frame)
+    names = ["size in {mid, huge}", "size = huge", "size is missing"]
+    assert list(binarizer.feature_names) == names
+    assert [binarizer.feature_names.index(name) for name in names] == [0, 1, 2]
+    assert binarizer.ranks(frame).T.tolist() == [[1, 0, 0, 2, 1], [0, 0, 1, 0, 0]]
+    assert binarizer.ranks({"size": ["large", "huge"]}).tolist() == [[0, 0], [2, 0]]
+    assert np.array_equal(
+        binarizer.transform(frame), Binarizer.from_dict(binarizer.to_dict()).transform(frame)
+    )
+    assert np.array_equal(binarizer.evaluate(frame, [1]), binarizer.transform(frame)[:, [1]])
+    unordered = pd.DataFrame({"size": pd.Categorical(["mid", "small", "huge"])})
+    assert Binarizer("exact").fit(unordered).feature_names[0] == "size = huge"
+
+
+def test_categories_in_order_that_are_numbers() -> None:
+    frame = pd.DataFrame({"grade": pd.Categorical([3, 1, 2], [1, 2, 3], ordered=True)})
+    binarizer = Binarizer("exact").fit(frame)
+    assert list(binarizer.feature_names) == ["grade in {2, 3}", "grade = 3"]
+    assert binarizer.ranks({"grade": [1, 2, 3, 4]}).ravel().tolist() == [0, 1, 2, 0]
+
+
 def test_names_are_found_without_making_all() -> None:
     rng = np.random.default_rng(0)
     binarizer = Binarizer("exact").fit({"a": rng.normal(size=300_000), "b": [0, 1] * 150_000})

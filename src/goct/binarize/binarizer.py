@@ -21,7 +21,7 @@ from goct._validation import (
     check_weights,
 )
 from goct.binarize.chooser import Chooser
-from goct.binarize.condition_list import Block, ConditionList, Cuts, Reader
+from goct.binarize.condition_list import Block, ConditionList, Cuts, LevelCuts, Reader
 from goct.binarize.conditions import (
     Above,
     After,
@@ -57,9 +57,10 @@ class Binarizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Where to cut numbers and dates. "mdlp": where the labels say that a cut
         is worth its description (Fayyad and Irani), which may be nowhere.
         "quantiles": into parts of about the same size. "midpoints": wherever
-        the label changes. "exact": between all values that differ, so that a tree
-        may cut anywhere; see :meth:`ranks`. "none": nowhere, all values being 0 and 1 already.
-        "auto": "mdlp" if there are labels, else "quantiles".
+        the label changes. "exact": between all values that differ, and between
+        all levels of an ordered categorical column, so that a tree may cut
+        anywhere; see :meth:`ranks`. "none": nowhere, all values being 0 and 1
+        already. "auto": "mdlp" if there are labels, else "quantiles".
     n_thresholds
         How many thresholds per column at most. By default 3 for quantiles, and
         no limit otherwise. More thresholds leave less to be lost outside the
@@ -273,7 +274,7 @@ class Binarizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         levels: dict[str, set[str]] = {}
         for block in self._blocks():
             known = levels.setdefault(block.column, set())
-            known.update(block.levels if isinstance(block, OneOf) else ())
+            known.update(block.levels if isinstance(block, OneOf | LevelCuts) else ())
         read = self._reader(table)
         columns = {name: read(name, known) for name, known in levels.items()}
         asked = [self.conditions_[feature] for feature in features]
@@ -503,9 +504,9 @@ def _check_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64]:
 
 def _check_distinct_names(conditions: Sequence[Condition]) -> None:
     columns: dict[str, str] = {}
-    cuts: list[Cuts] = []
+    cuts: list[Cuts | LevelCuts] = []
     if isinstance(conditions, ConditionList):
-        cuts = [block for block in conditions.blocks if isinstance(block, Cuts)]
+        cuts = [block for block in conditions.blocks if not isinstance(block, Condition)]
         conditions = [block for block in conditions.blocks if isinstance(block, Condition)]
     for condition in conditions:
         for block in cuts:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from goct._validation import check_numbers
-from goct.binarize.condition_list import Block, Cuts
+from goct.binarize.condition_list import Block, Cuts, LevelCuts
 from goct.binarize.conditions import Above, After, Condition, IsTrue, Missing, OneOf
 from goct.binarize.entropy import label_change_gaps, mdlp_gaps
 from goct.binarize.thresholds import (
@@ -67,7 +67,12 @@ class Chooser:
         return found + _missing(name, column)
 
     def blocks(self, name: str, column: Column) -> list[Block]:
-        """Return all conditions of a column, every threshold of numbers and dates included."""
+        """Return all conditions of a column, every threshold of what has an order included."""
+        if column.order and name not in self.given:
+            levels = set(column.factorised()[0])
+            known = tuple(level for level in column.order if level in levels)
+            cut: list[Block] = [LevelCuts(name, known)] if len(known) > 1 else []
+            return [*cut, *_missing(name, column)]
         if column.kind not in ("number", "date") or name in self.given:
             return list(self.conditions(name, column))
         values = np.unique(column.values[~column.missing])

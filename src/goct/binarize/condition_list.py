@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from goct._deadline import check_deadline
-from goct.binarize.conditions import Above, After, Condition, Missing, evaluate
+from goct.binarize.conditions import Above, After, Condition, Missing, OneOf, evaluate
 from goct.binarize.thresholds import write_moment
 from goct.data.table import Column
 
@@ -66,8 +66,9 @@ class Cuts:
         place = int(np.searchsorted(self.thresholds, threshold))
         return place if place < len(self) and self[place].name == name else None
 
-    def ranks(self, values: NDArray[Any]) -> NDArray[np.intp]:
+    def ranks(self, read: Reader) -> NDArray[np.intp]:
         """Return how many of the thresholds each value exceeds; none if it is missing."""
+        values = read(self.column, ()).values
         order = np.argsort(values)
         ranks = np.empty(len(values), dtype=np.intp)
         # Values in order are found many times faster than others.
@@ -76,7 +77,39 @@ class Cuts:
         return ranks
 
 
-Block: TypeAlias = Condition | Cuts
+@dataclass(frozen=True)
+class LevelCuts:
+    """The thresholds of an ordered categorical column: conditions ``size in {mid, high}``.
+
+    Attributes
+    ----------
+    column
+        The name of the column.
+    levels
+        The categories, in order.
+    """
+
+    column: str
+    levels: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.levels) - 1
+
+    def __getitem__(self, place: int) -> Condition:
+        return OneOf(self.column, self.levels[place + 1 :])
+
+    def find(self, name: str) -> int | None:
+        """Return the place of the condition of a name, if there is one."""
+        return next((i for i in range(len(self)) if self[i].name == name), None)
+
+    def ranks(self, read: Reader) -> NDArray[np.intp]:
+        """Return how many levels are below each value; none if it is missing or unknown."""
+        values, codes = read(self.column, self.levels).factorised()
+        place = {level: rank for rank, level in enumerate(self.levels)}
+        return np.array([place.get(value, 0) for value in values], dtype=np.intp)[codes]
+
+
+Block: TypeAlias = Condition | Cuts | LevelCuts
 
 
 class ConditionList(Sequence[Condition]):
@@ -87,7 +120,7 @@ class ConditionList(Sequence[Condition]):
     Parameters
     ----------
     blocks
-        Conditions, and thresholds of whole columns.
+        Conditions, and the thresholds of whole columns.
     """
 
     def __init__(self, blocks: Sequence[Block]) -> None:
@@ -96,7 +129,7 @@ class ConditionList(Sequence[Condition]):
     @cached_property
     def sizes(self) -> NDArray[np.intp]:
         """How many ranks each block has."""
-        lengths = [len(b) if isinstance(b, Cuts) else 1 for b in self.blocks]
+        lengths = [1 if isinstance(b, Condition) else len(b) for b in self.blocks]
         return np.array(lengths, dtype=np.intp) + 1
 
     @cached_property
@@ -128,14 +161,16 @@ class ConditionList(Sequence[Condition]):
         number = range(len(self))[place]
         k = int(np.searchsorted(self._end, number, side="right"))
         block = self.blocks[k]
-        return block[number - int(self._end[k] - len(block))] if isinstance(block, Cuts) else block
+        if isinstance(block, Condition):
+            return block
+        return block[number - int(self._end[k] - len(block))]
 
     def __iter__(self) -> Iterator[Condition]:
         for block in self.blocks:
-            if isinstance(block, Cuts):
-                yield from (block[i] for i in range(len(block)))
-            else:
+            if isinstance(block, Condition):
                 yield block
+            else:
+                yield from (block[i] for i in range(len(block)))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, ConditionList) and self.blocks == other.blocks
@@ -146,11 +181,12 @@ class ConditionList(Sequence[Condition]):
     def find(self, name: str) -> int | None:
         """Return the place of the condition of a name, if there is one."""
         for block, end, size in zip(self.blocks, self._end, self.sizes, strict=True):
-            if isinstance(block, Cuts):
-                if (place := block.find(name)) is not None:
-                    return int(end) - int(size) + 1 + place
-            elif block.name == name:
-                return int(end) - 1
+            if isinstance(block, Condition):
+                place = 0 if block.name == name else None
+            else:
+                place = block.find(name)
+            if place is not None:
+                return int(end) - int(size) + 1 + place
         return None
 
     def ranks(self, n_rows: int, read: Reader) -> NDArray[np.unsignedinteger[Any]]:
@@ -164,8 +200,8 @@ class ConditionList(Sequence[Condition]):
         ranks[:, single] = evaluate(asked, n_rows, read)
         for k, block in enumerate(self.blocks):
             check_deadline("columns were ranked")
-            if isinstance(block, Cuts):
-                ranks[:, k] = block.ranks(read(block.column, ()).values)
+            if not isinstance(block, Condition):
+                ranks[:, k] = block.ranks(read)
         return ranks
 
 

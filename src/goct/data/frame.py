@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -123,13 +123,24 @@ def _read_series(series: Any, where: str) -> Column:
     if dtype == nw.Date:
         return Column("date", series.to_numpy().astype(MOMENT))
     if dtype in (nw.Categorical, nw.Enum):
-        return Column.of_categories(series.to_list())
+        return Column.of_categories(series.to_list(), _order_of(series))
     if dtype in (nw.String, nw.Object, nw.Unknown):
         return _read_objects(series.to_list(), where)
     raise TypeError(
         f"{where} of X holds values of the type {dtype}; allowed are numbers, truth values, text "
         "and dates: convert or leave out the column"
     )
+
+
+def _order_of(series: Any) -> Sequence[Any]:
+    """Return the categories of a series in order; nothing if they have none."""
+    if series.dtype == nw.Enum:
+        return tuple(series.dtype.categories)
+    native = series.to_native()
+    if not getattr(getattr(native, "type", None), "ordered", False) or len(native) == 0:
+        return ()
+    categories: list[Any] = native.unify_dictionaries().chunk(0).dictionary.to_pylist()  # pyarrow
+    return categories
 
 
 def _read_values(values: NDArray[Any], where: str) -> Column:

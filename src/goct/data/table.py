@@ -52,11 +52,14 @@ class Column:
         See the table above.
     typed
         What the text of a category stands for, where that is a number or a truth value.
+    order
+        All categories in order, if they have one.
     """
 
     kind: str
     values: NDArray[Any]
     typed: Mapping[str, Any] = field(default_factory=dict)
+    order: tuple[str, ...] = ()
 
     @classmethod
     def of_nothing(cls, kind: str, n_rows: int) -> Column:
@@ -68,12 +71,12 @@ class Column:
         return cls(kind, np.full(n_rows, np.nan))
 
     @classmethod
-    def of_categories(cls, values: Iterable[Any]) -> Column:
-        """Return categories that may be texts, numbers or truth values."""
+    def of_categories(cls, values: Iterable[Any], order: Iterable[Any] = ()) -> Column:
+        """Return categories that may be texts, numbers or truth values, and have an order."""
         levels = [None if is_missing(value) else level(value) for value in values]
         texts = [None if known is None else str(known) for known in levels]
         typed = {str(known): known for known in levels if not isinstance(known, str | None)}
-        return cls("category", objects(texts), typed)
+        return cls("category", objects(texts), typed, tuple(str(level(value)) for value in order))
 
     @property
     def missing(self) -> NDArray[np.bool_]:
