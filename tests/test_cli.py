@@ -221,6 +221,22 @@ def test_show(saved: Path, tmp_path: Path) -> None:
     assert run("report", saved, "-o", tmp_path / "r.html").exit_code == 0
 
 
+def test_explore(customers: Path, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    arguments = ("explore", customers, "--target", "bought", "--depth", 2, "-o", page)
+    result = run(*arguments, "--test-size", 0.25, "--folds", 2, "--rows", 3)
+    assert result.exit_code == 0, result.output
+    assert "trees of 0 to 3 splits, all proven" in result.output
+    text = page.read_text(encoding="utf-8")
+    assert len(text) < 5_000_000
+    assert "mean of 2 folds" in text
+    assert "holds 3 rows of the data" in text
+    result = run(*arguments, "--folds", 0, "--rows", 0, "--metric", "accuracy", "--quiet")
+    assert (result.exit_code, result.output) == (0, "")
+    assert "rows of the data for the form" not in page.read_text(encoding="utf-8")
+    assert "is the input" in fails(*arguments[:-1], customers)
+
+
 def test_frontier(customers: Path, tmp_path: Path) -> None:
     out, figure = tmp_path / "points.csv", tmp_path / "front.png"
     arguments = ("frontier", customers, "--target", "bought", "--depth", 2)

@@ -52,8 +52,11 @@ MAY_IMPORT = {
     "demo": f"{CORE} binarize solve",
     "citation": "_core",
     "bench": f"{CORE} files cart binarize search mip solve goct",
-    "cli": f"{CORE} cart certificate verify files data binarize model export report search mip "
-    "solve demo citation bench",
+    "explore": f"{CORE} binarize cart model path report search",
+    "cli": (
+        f"{CORE} cart certificate verify files data binarize model export report explore search "
+        "mip solve demo citation bench"
+    ),
     "__main__": "cli",
     "table": "data",
     "model_file": "model",

@@ -4,12 +4,14 @@ import re
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from goct.model import ColumnInfo, Quantity
+from goct.model import ColumnInfo, Part, Proof, Quantity
 from goct.report.html import report_html, write_report
+from goct.report.intervals import interval_words, wilson
 from goct.tree import Leaf, Tree
 from tests.support.models import HOSTILE, hostile_model, model_of, random_model, small_model
 
@@ -116,3 +118,51 @@ def test_columns_that_only_ask_for_missing_values() -> None:
     model = small_model()
     columns = {**model.columns, "other": ColumnInfo("unknown")}
     Outline(report_html(replace(model, columns=columns)))
+
+
+def test_what_does_not_hold_on_new_rows_is_said() -> None:
+    model = small_model()
+    yes, no = model.classes.index("yes"), model.classes.index("no")
+    good = tuple(
+        tuple((9, 0)[k] if node.label == no else (0, 9)[k] for k in range(2))
+        if isinstance(node, Leaf)
+        else (0, 0)
+        for node in model.tree.nodes()
+    )
+
+    def part(counts: Any) -> Part:
+        sums = [list(entry) for entry in counts]
+        for i, parent in reversed(list(enumerate(model.tree.parents))):
+            if parent is not None:
+                sums[parent[0]] = [a + b for a, b in zip(sums[parent[0]], sums[i], strict=True)]
+        total = sum(map(sum, counts))
+        right = sum(c[n.label] for c, n in zip(counts, model.tree.nodes(), strict=True)
+                    if isinstance(n, Leaf))  # fmt: skip
+        return Part(tuple(map(tuple, sums)), Quantity(right / total))
+
+    bad = tuple(tuple(reversed(entry)) for entry in good)
+    perfect = replace(
+        model,
+        proof=Proof(Quantity(1.0), Quantity(1.0), "optimal"),
+        train=part(good),
+        test=part(good),
+        notes=("column 'id' is left out <b>",),
+    )
+    text = report_html(perfect)
+    assert "not on the test data" not in text
+    assert "by heart" not in text
+    assert "column &#39;id&#39; is left out &lt;b&gt;" in text
+    broken = report_html(replace(perfect, test=part(bad)))
+    assert "recall &gt;= 0.9 holds on the training data, but not on the test data" in broken
+    assert "there it is 0.0000" in broken
+    assert "by heart" in broken
+    assert yes != no
+
+
+def test_intervals() -> None:
+    assert wilson(0, 0) is None
+    assert interval_words(0, 0) == ""
+    # From the literature: 81 of 263 gives 0.2553 to 0.3662 (Newcombe 1998, method 3).
+    assert wilson(81, 263) == pytest.approx((0.2553, 0.3662), abs=5e-5)
+    assert wilson(0, 20) == pytest.approx((0, 0.1611), abs=5e-5)
+    assert interval_words(20, 20) == "83.9–100.0 %"

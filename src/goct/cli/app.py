@@ -8,6 +8,7 @@ import typer
 
 from goct._core import __version__
 from goct.cli.bench import app as bench
+from goct.cli.explore import explore
 from goct.cli.fit import fit
 from goct.cli.frontier import frontier
 from goct.cli.guard import guarded
@@ -52,6 +53,7 @@ app.command()(guarded(show))
 app.command()(guarded(report))
 app.command()(guarded(frontier))
 app.command()(guarded(verify))
+app.command()(guarded(explore))
 app.add_typer(bench, name="bench")
 
 

@@ -7,7 +7,7 @@ import inspect
 import re
 import warnings
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import MISSING, dataclass, fields
 from itertools import pairwise
 from pathlib import Path
@@ -16,12 +16,14 @@ from typing import Annotated, Any, TypeAlias, get_type_hints
 import numpy as np
 import typer
 from numpy.typing import NDArray
+from sklearn.base import clone
 
 from goct._deadline import deadline
 from goct.binarize import Binarizer
 from goct.cli.guard import UsageError, note
 from goct.data import Table, read_csv
 from goct.data.csv_file import suggest
+from goct.metrics import Metric
 from goct.model import Source
 from goct.problem import Problem
 
@@ -122,12 +124,45 @@ class Prepared:
         The parts as problems over the conditions; no test part unless asked for.
     source
         Where the data is from.
+    notes
+        What was said about the data.
+    table, labels, goal
+        The training part as it is, its labels, and what its cuts shall tell apart.
     """
 
     binarizer: Binarizer
     train: Problem
     test: Problem | None
     source: Source
+    notes: tuple[str, ...]
+    table: Table
+    labels: NDArray[Any]
+    goal: NDArray[Any]
+
+    def folds(self, n_folds: int, seed: int) -> Iterator[tuple[Problem, Problem]]:
+        """Yield parts to learn from and to validate on, each with conditions of its own."""
+        from sklearn.model_selection import StratifiedKFold
+
+        rarest = min(Counter(self.labels.tolist()).values())
+        if min(n_folds, rarest) < 2:
+            return
+        cut = StratifiedKFold(min(n_folds, rarest), shuffle=True, random_state=seed)
+        classes, positive = self.train.classes, self.train.positive
+        for learn, check in cut.split(self.labels, self.labels):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # it was said of the whole
+                binarizer = clone(self.binarizer).fit(self.table.take(learn), self.goal[learn])
+            parts = [
+                Problem.from_columns(
+                    self.table.take(rows),
+                    self.labels[rows],
+                    binarizer=binarizer,
+                    classes=classes,
+                    pos_label=None if positive is None else classes[positive],
+                )
+                for rows in (learn, check)
+            ]
+            yield parts[0], parts[1]
 
 
 def prepare(
@@ -193,7 +228,26 @@ def prepare(
         for text in notes:
             note(f"note: {text}")
     source = Source(path.name, target, len(features.columns), len(binarizer.conditions_))
-    return Prepared(binarizer, train, test, source)
+    return Prepared(
+        binarizer,
+        train,
+        test,
+        source,
+        tuple(notes),
+        train_table,
+        labels[~test_rows],
+        np.asarray(goal),
+    )
+
+
+def check_classes(prepared: Prepared, metric: Metric) -> None:
+    """Refuse a metric of one class if there are several and none is named."""
+    if metric.is_binary and prepared.train.n_classes > 2 and prepared.train.positive is None:
+        classes = ", ".join(map(repr, prepared.train.classes))
+        raise UsageError(
+            f"{metric.name} is about one class, and the target has {prepared.train.n_classes}: "
+            f"{classes}; name one with --positive, or choose a metric such as accuracy"
+        )
 
 
 def read_delimiter(text: str | None) -> str | None:

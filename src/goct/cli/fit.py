@@ -15,7 +15,7 @@ from goct._deadline import seconds_left
 from goct._validation import check_choice
 from goct.cart import seconds_for_cart
 from goct.certificate import annotate
-from goct.cli.data import Data, LearningOptions, Prepared, learning, prepare
+from goct.cli.data import Data, LearningOptions, Prepared, check_classes, learning, prepare
 from goct.cli.guard import Code, UsageError, check_outputs, note
 from goct.cli.progress import ProgressDisplay
 from goct.constraints import (
@@ -106,7 +106,7 @@ def fit(
     prepared = prepare(data, options, one_vs_rest=one_vs_rest, test_size=test_size, seed=seed)
     has_positive = prepared.train.positive is not None
     goal = choose_metric(metric, prepared.train.n_classes, one_vs_rest=has_positive)
-    _check_classes(prepared, goal)
+    check_classes(prepared, goal)
     given: dict[str, Any] = {"formulation": formulation, "backend": backend}
     with ProgressDisplay(options.quiet) as progress:
         solution = solve(
@@ -178,15 +178,6 @@ def _column_constraints(
     return found
 
 
-def _check_classes(prepared: Prepared, metric: Metric) -> None:
-    if metric.is_binary and prepared.train.n_classes > 2 and prepared.train.positive is None:
-        classes = ", ".join(map(repr, prepared.train.classes))
-        raise UsageError(
-            f"{metric.name} is about one class, and the target has {prepared.train.n_classes}: "
-            f"{classes}; name one with --positive, or choose a metric such as accuracy"
-        )
-
-
 def _model(prepared: Prepared, metric: Metric, solution: Solution) -> Model:
     tree = solution.tree
     assert tree is not None
@@ -202,7 +193,7 @@ def _model(prepared: Prepared, metric: Metric, solution: Solution) -> Model:
     if seconds_for_cart(prepared.train) <= (seconds_left() or inf) + _GRACE:
         rivals = (compare_with_cart(prepared.train, prepared.test, *limits),)
     test = None if prepared.test is None else Part.of(tree, prepared.test, metric)
-    return replace(model, test=test, rivals=rivals)
+    return replace(model, test=test, rivals=rivals, notes=prepared.notes)
 
 
 def _show(model: Model, solution: Solution, written: list[Path]) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import colorsys
 from dataclasses import dataclass
-from itertools import cycle
 
 
 @dataclass(frozen=True)
@@ -32,9 +32,22 @@ _OTHERS = (
     Colour("#5aa9c9", "#dcf0f7"),
     Colour("#7a7f87", "#e6e8ea"),
 )
+_GOLDEN_ANGLE = 0.618033988749895  # of the circle of hues: the next is far from all before
 
 
 def class_colours(n_classes: int, positive: int | None) -> tuple[Colour, ...]:
-    """Return a colour for each class; the positive one is orange."""
-    others = cycle(_OTHERS)
+    """Return a colour for each class, all different; the positive one is orange."""
+    others = iter([*_OTHERS, *map(_made, range(max(n_classes - len(_OTHERS), 0)))])
     return tuple(_POSITIVE if k == positive else next(others) for k in range(n_classes))
+
+
+def _made(number: int) -> Colour:
+    """Return one more colour: another hue, and another lightness than its neighbours."""
+    hue = (0.22 + number * _GOLDEN_ANGLE) % 1
+    strong = colorsys.hls_to_rgb(hue, (0.33, 0.5, 0.42)[number % 3], 0.55)
+    light = colorsys.hls_to_rgb(hue, 0.91, 0.55)
+    return Colour(_code(strong), _code(light))
+
+
+def _code(colour: tuple[float, float, float]) -> str:
+    return "#" + "".join(f"{round(255 * part):02x}" for part in colour)

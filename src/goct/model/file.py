@@ -46,10 +46,15 @@ class ModelFileError(ValueError):
     """A file does not hold a model; the message says what is wrong where."""
 
 
+def file_text(data: dict[str, Any]) -> str:
+    """Return the entries of a model as the text of a file, with a checksum."""
+    content = {key: value for key, value in data.items() if key != "schema"}
+    return _layout({"schema": SCHEMA, "checksum": _checksum(content), **content})
+
+
 def write_file(path: str | os.PathLike[str], data: dict[str, Any]) -> None:
     """Write the entries of a model to a JSON file with a checksum, whole or not at all."""
-    content = {key: value for key, value in data.items() if key != "schema"}
-    text = _layout({"schema": SCHEMA, "checksum": _checksum(content), **content})
+    text = file_text(data)
     if len(_encode(text)) > MAX_BYTES:
         raise ValueError(f"the model is larger than {MAX_BYTES >> 20} MB and could not be loaded")
     with atomic_write(path) as file:
@@ -139,10 +144,11 @@ FIELDS = {
     "rivals": tuple[Rival, ...],
     "missing_words": tuple[str, ...] | None,
     "certificate": str | None,
+    "notes": tuple[str, ...],
     "created": datetime,
     "version": str,
 }
-LATER_FIELDS = ("missing_words", "certificate")  # the first files did not have them
+LATER_FIELDS = ("missing_words", "certificate", "notes")  # the first files did not have them
 
 
 def _parse(raw: bytes) -> Any:

@@ -66,6 +66,8 @@ class Model:
         values there. Text is then read as the cells of that file were, wherever
         it comes from: blanks around it do not count, and these words are missing
         values. None if text is taken as it is.
+    notes
+        What a reader should know of the data, such as columns that were left out.
     certificate
         The name and the digest of the file with the proof, if there is one.
     created, version
@@ -84,6 +86,7 @@ class Model:
     rivals: tuple[Rival, ...] = ()
     missing_words: tuple[str, ...] | None = None
     certificate: str | None = None
+    notes: tuple[str, ...] = ()
     created: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
     version: str = __version__
 
@@ -349,6 +352,10 @@ class Model:
             return cls(**file.read_fields(data))
         except (ValueError, TypeError, OverflowError) as error:
             raise file.ModelFileError(str(error)) from None
+
+    def to_json(self) -> str:
+        """Return the text of the file that :meth:`save` writes."""
+        return file.file_text(self.to_dict())
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a JSON file, whole or not at all."""

@@ -15,12 +15,15 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from goct._text import format_weight, one_line, right_of
+from goct.constraints import get_constraint
 from goct.export.colours import class_colours
 from goct.export.paths import in_words, paths
 from goct.files import atomic_write
 from goct.metrics import Confusion, Metric, get_metric
+from goct.metrics.constraint import MetricConstraint
 from goct.model import Model, Part, Quantity
 from goct.model.records import Matrix, Weight
+from goct.report.intervals import interval_words
 from goct.report.view import NodeView, TreeView, view_of, wrapped
 
 # Pixels: the pitch of columns, the size of boxes, and the space around the tree.
@@ -36,6 +39,7 @@ _METRICS = {
     "balanced_accuracy": "Balanced accuracy",
     "mcc": "MCC",
 }
+_LARGE_DROP = 0.05  # of the metric, from training to test
 _FILES = Path(__file__).parent
 
 
@@ -62,35 +66,54 @@ def report_html(model: Model) -> str:
     and its content security policy would forbid it.
     """
     view = view_of(model)
-    rules = [one_line(in_words(path)) for path in paths(model)]
-    colours = class_colours(len(view.classes), view.positive)
-    style = (_FILES / "report.css").read_text(encoding="utf-8")
-    style += "\n".join(f".k{k}{{--class:{colour.strong}}}" for k, colour in enumerate(colours))
+    parts = parts_of(model, view)
+    style = read_source("report.css") + class_style(view)
     # On a narrow screen a deep tree is scrolled, so that it stays readable.
     style += f"\n#tree{{min-width:{11 * (view.depth + 1)}rem}}@media print{{#tree{{min-width:0}}}}"
-    script = (_FILES / "report.js").read_text(encoding="utf-8")
-    text: str = _template().render(
+    script = read_source("tree.js") + read_source("report.js")
+    text: str = template("report.html.j2").render(
         model=model,
         view=view,
-        title=_title(model),
-        tree=_drawing(view),
-        details=[_detail(model, view, node, rules[node.number]) for node in view.nodes],
-        rules=[(node, rules[node.number]) for node in view.nodes if node.label is not None],
-        facts=_facts(model),
-        matrices=_matrices(model),
+        title=title_of(model),
+        **parts,
+        warnings=_warnings(model),
+        facts=facts_of(model),
         verdict=_verdict(model),
         scores=_scores(model),
         rivals=_rival_words(model),
         style=Markup(style),
         script=Markup(script),
-        style_hash=_hash(style),
-        script_hash=_hash(script),
+        style_hash=source_hash(style),
+        script_hash=source_hash(script),
     )
     return text
 
 
+def parts_of(model: Model, view: TreeView) -> dict[str, Any]:
+    """Return what the parts of a page on a tree show: the drawing, its nodes, rules, matrices."""
+    rules = [one_line(in_words(path)) for path in paths(model)]
+    return {
+        "tree": _drawing(view),
+        "details": [_detail(model, view, node, rules[node.number]) for node in view.nodes],
+        "rules": [(node, rules[node.number]) for node in view.nodes if node.label is not None],
+        "matrices": _matrices(model),
+    }
+
+
+def class_style(view: TreeView) -> str:
+    """Return the style that gives every class its colour."""
+    colours = class_colours(len(view.classes), view.positive)
+    return "\n".join(f".k{k}{{--class:{colour.strong}}}" for k, colour in enumerate(colours))
+
+
+def read_source(name: str) -> str:
+    """Return a style or a script of this package."""
+    return (_FILES / name).read_text(encoding="utf-8")
+
+
 @cache
-def _template() -> Any:
+def template(name: str) -> Any:
+    """Return a template of this package; what it shows is escaped."""
     environment = Environment(
         loader=PackageLoader("goct", "report"),
         autoescape=True,
@@ -100,10 +123,12 @@ def _template() -> Any:
     )
     environment.filters["weight"] = format_weight
     environment.filters["percent"] = _percent
-    return environment.get_template("report.html.j2")
+    environment.filters["interval"] = interval_words
+    return environment.get_template(name)
 
 
-def _hash(text: str) -> str:
+def source_hash(text: str) -> str:
+    """Return the hash of a style or a script, as a content security policy names it."""
     digest = hashlib.sha256(text.encode()).digest()
     return "sha256-" + base64.b64encode(digest).decode()
 
@@ -112,7 +137,8 @@ def _percent(part: Weight, total: Weight) -> str:
     return f"{100 * float(part / total):.3g} %" if total else "–"
 
 
-def _title(model: Model) -> str:
+def title_of(model: Model) -> str:
+    """Return the question that the tree answers."""
     target = model.source.target
     if model.positive is not None:
         label = one_line(str(model.classes[model.positive]))
@@ -218,7 +244,7 @@ def _detail(model: Model, view: TreeView, node: NodeView, rule: str) -> dict[str
     }
 
 
-def _facts(model: Model) -> list[tuple[str, str]]:
+def facts_of(model: Model) -> list[tuple[str, str]]:
     """Return where the model comes from, as pairs of a name and a value."""
     source, question, proof = model.source, model.question, model.proof
     rows = f"{format_weight(model.train.total)} for training"
@@ -248,6 +274,46 @@ def _certificate(model: Model) -> str:
     name, digest = model.certificate.rsplit(" ", 1)
     command = f"goct verify {shlex.quote(name)} {shlex.quote(model.source.file or 'data.csv')}"
     return f"{digest}, checked by: {command}"
+
+
+def _warnings(model: Model) -> list[str]:
+    """Return what a reader should know before the tree is used, in plain words."""
+    found = list(map(one_line, model.notes))
+    test, train = model.test, model.train
+    if test is None:
+        return found
+    for text in model.question.constraints:
+        value = _broken_value(model, text)
+        if value is not None:
+            found.append(
+                f"{one_line(text)} holds on the training data, but not on the test data: there it "
+                f"is {value:.4f}. Ask for more than is needed, or for a smaller tree."
+            )
+    if train.value is not None and test.value is not None:
+        drop = train.value.value - test.value.value
+        if drop > _LARGE_DROP * max(abs(train.value.value), 0.1):
+            found.append(
+                f"{model.question.metric} is {_short(train.value)} on the training data and "
+                f"{_short(test.value)} on the test data: the tree has learned some of the training "
+                "rows by heart. What is proven is about those rows; a smaller tree may do better "
+                "on new ones."
+            )
+    return found
+
+
+def _broken_value(model: Model, text: str) -> float | None:
+    """Return the value of the metric of a constraint on the test data, if it is broken there."""
+    try:
+        constraint = get_constraint(text)
+    except ValueError:  # of the user's own
+        return None
+    confusion = model.confusion(model.test)
+    if not isinstance(constraint, MetricConstraint) or confusion is None:
+        return None
+    if not constraint.metric.is_binary or not (confusion.n_pos and confusion.n_neg):
+        return None
+    value = constraint.metric.value(confusion)
+    return None if constraint.is_met_by(value) else float(value)
 
 
 def _matrices(model: Model) -> list[dict[str, Any]]:
@@ -286,6 +352,12 @@ def _verdict(model: Model) -> dict[str, Any]:
         )
         if not proof.is_exact:
             words += " Weights were rounded, and the proof holds for the rounded ones."
+    elif proof.limit == "none":
+        words = (
+            f"This tree was chosen for its trade between the two kinds of error, not for "
+            f"{question.metric} alone. It reaches {_short(proof.objective)}, and it is proven that "
+            f"no {trees} reaches more than {_short(proof.bound)}."
+        )
     else:
         why = {
             "time": "the time limit was reached",

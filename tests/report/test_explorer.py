@@ -1,0 +1,241 @@
+"""The explorer in a real browser."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import goct
+from goct.binarize.conditions import Above
+from goct.explore import Origin, explore
+from goct.model import Model
+from goct.report.explorer import Exploration, write_explorer
+from tests.support.models import HOSTILE
+from tests.test_explore import found, some_data
+
+webdriver = pytest.importorskip("selenium.webdriver", reason="needs selenium: goct[browser]")
+
+pytestmark = [pytest.mark.xdist_group("browser"), pytest.mark.slow]
+
+
+@pytest.fixture(scope="module")
+def made() -> Exploration:
+    return found()
+
+
+@pytest.fixture(scope="module")
+def address(made: Exploration, tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = tmp_path_factory.mktemp("page") / "explore.html"
+    write_explorer(made, path)
+    return path.as_uri()
+
+
+def go(browser: Any, address: str) -> None:
+    browser.get("about:blank")
+    browser.get(address)
+    deadline = time.monotonic() + 10
+    while not text(browser, "summary"):
+        assert time.monotonic() < deadline, "the page stays empty"
+        time.sleep(0.02)
+
+
+def text(browser: Any, name: str) -> str:
+    found: str = browser.execute_script(
+        "return document.getElementById(arguments[0]).textContent", name
+    )
+    return found
+
+
+def put(browser: Any, name: str, value: str, event: str = "input") -> None:
+    browser.execute_script(
+        "const e = document.getElementById(arguments[0]); e.value = arguments[1];"
+        "e.dispatchEvent(new Event(arguments[2], {bubbles: true}))",
+        name,
+        value,
+        event,
+    )
+
+
+def errors(browser: Any, training: bool = True) -> tuple[int, int]:
+    """Return the false negatives and false positives of the matrix that is shown."""
+    cells = browser.execute_script(
+        "return [...document.querySelectorAll('.matrix')[arguments[0]].querySelectorAll('tbody b')]"
+        ".map(e => Number(e.textContent))",
+        0 if training else 1,
+    )
+    (_, fp), (fn, _) = cells[:2], cells[2:]
+    return fn, fp
+
+
+def test_sizes(browser: Any, address: str, made: Exploration) -> None:
+    go(browser, address)
+    for place, size in enumerate(made.sizes):
+        put(browser, "size", str(place))
+        confusion = made.models[size.best].confusion()
+        assert confusion is not None
+        assert errors(browser) == (confusion.fn, confusion.fp)
+        assert "proven" in text(browser, "summary")
+        assert f"size={place}" in browser.current_url or "size" not in browser.current_url
+    assert browser.get_log("browser") == []
+
+
+@pytest.mark.parametrize(
+    ("fn", "fp", "share"),
+    [(1, 1, None), (10, 1, None), (1, 7.5, None), (3, 2, 10), (1, 1, 90)],
+)
+def test_prices_and_prevalence(
+    browser: Any, address: str, fn: float, fp: float, share: float | None
+) -> None:
+    front = goct.frontier(some_data(0), 2)
+    n_pos, n_neg = front.problem.n_pos, front.problem.n_neg
+    go(browser, f"{address}#size=3")
+    put(browser, "fn", str(fn))
+    put(browser, "fp", str(fp))
+    put(browser, "prevalence", "" if share is None else str(share))
+    at = n_pos / (n_pos + n_neg) if share is None else share / 100
+    best = front.for_prevalence(at, false_negative=fn, false_positive=fp).confusion
+
+    def cost(misses: float, alarms: float) -> float:
+        return float(at * fn * misses / n_pos + (1 - at) * fp * alarms / n_neg)
+
+    assert cost(*errors(browser)) == pytest.approx(cost(best.fn, best.fp))
+    assert "proven" in text(browser, "summary")
+    assert "mode=cost" in browser.current_url
+
+
+@pytest.mark.parametrize(
+    ("keep", "goal"),
+    [("recall >= 0.9", "f1"), ("fp <= 3", "accuracy"), ("precision >= 60 %, fn <= 30", "recall")],
+)
+def test_constraints(browser: Any, address: str, keep: str, goal: str) -> None:
+    go(browser, f"{address}#size=2")
+    put(browser, "goal", goal)
+    put(browser, "keep", keep)
+    wanted = [part.strip().replace("60 %", "0.6") for part in keep.split(",")]
+    best = goct.solve(some_data(0), goal, 2, max_splits=2, constraints=wanted)
+    fn, fp = errors(browser)
+    problem = some_data(0)
+    confusion = goct.metrics.Confusion(problem.n_pos - fn, fp, fn, problem.n_neg - fp)
+    assert goct.metrics.get_metric(goal).value(confusion) == best.value
+    assert "proven" in text(browser, "summary")
+
+
+def test_constraints_that_nothing_keeps(browser: Any, address: str) -> None:
+    go(browser, address)
+    put(browser, "keep", "fp <= 0, fn <= 0")
+    assert "keeps fp <= 0, fn <= 0; that is proven" in text(browser, "summary")
+    put(browser, "keep", "recal >= 0.9")
+    assert "“recal >= 0.9” is not understood" in text(browser, "keep-note")
+    put(browser, "keep", "")
+    assert text(browser, "keep-note") == ""
+
+
+def test_the_address_keeps_the_view(browser: Any, address: str) -> None:
+    go(browser, address)
+    put(browser, "size", "2")
+    put(browser, "point", "1")
+    put(browser, "row", "1", "change")
+    shown = errors(browser), text(browser, "answer"), text(browser, "summary")
+    url = browser.current_url
+    go(browser, address)
+    assert (errors(browser), text(browser, "answer"), text(browser, "summary")) != shown
+    go(browser, url)
+    assert (errors(browser), text(browser, "answer"), text(browser, "summary")) == shown
+
+
+def test_rows_go_where_the_model_sends_them(browser: Any, address: str, made: Exploration) -> None:
+    go(browser, address)
+    for place, size in enumerate(made.sizes):
+        put(browser, "size", str(place))
+        model = made.models[size.best]
+        for number, row in enumerate(made.rows):
+            put(browser, "row", str(number), "change")
+            if not model.columns or all(row[name] is None for name in model.columns):
+                continue
+            (label,) = model.predict({name: [row[name]] for name in row})
+            assert f"Predicted: {label} " in text(browser, "answer")
+            flips = _fewest_changes(model, row, label)
+            words = text(browser, "flip")
+            assert (
+                words.startswith("No change")
+                if flips is None
+                else words.count(" and ") == flips - 1
+            )
+
+
+def _fewest_changes(model: Model, row: Any, label: Any) -> int | None:
+    """Return how many columns must change for another label, by trying all rows."""
+    names = list(model.columns)
+    best = None
+    for code in range(2 ** len(names)):
+        values = {name: float(code >> j & 1) for j, name in enumerate(names)}
+        (other,) = model.predict({name: [values[name]] for name in names})
+        if other != label:
+            matrix = model.matrix({n: [row[n], values[n]] for n in names})
+            changed = int((matrix[0] != matrix[1]).sum())
+            best = changed if best is None else min(best, changed)
+    return best
+
+
+def test_downloads(browser: Any, address: str, made: Exploration, tmp_path: Path) -> None:
+    browser.execute_cdp_cmd(
+        "Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(tmp_path)}
+    )
+    go(browser, f"{address}#size=2")
+    for kind in ("model", "rules", "sql", "python"):
+        browser.find_element("css selector", f"[data-kind={kind}]").click()
+    deadline = time.monotonic() + 10
+    names = {"tree.json", "tree.txt", "tree.sql", "tree.py"}
+    while {path.name for path in tmp_path.iterdir()} != names:
+        assert time.monotonic() < deadline, list(tmp_path.iterdir())
+        time.sleep(0.05)
+    model = made.models[made.sizes[2].best]
+    assert Model.load(tmp_path / "tree.json").tree == model.tree
+    space: dict[str, Any] = {}
+    exec((tmp_path / "tree.py").read_text(encoding="utf-8"), space)
+    for row in made.rows:
+        assert space["predict"](row) == model.predict({name: [row[name]] for name in row})[0]
+    assert (tmp_path / "tree.sql").read_text(encoding="utf-8").startswith("CASE WHEN")
+
+
+def test_keyboard(browser: Any, address: str) -> None:
+    go(browser, f"{address}#size=1")
+    slider = browser.find_element("id", "size")
+    slider.send_keys(webdriver.Keys.ARROW_RIGHT)
+    assert text(browser, "size-word") == "2"
+    slider.send_keys(webdriver.Keys.HOME)
+    assert text(browser, "size-word") == "0"
+    assert "size=0" in browser.current_url
+
+
+@pytest.mark.parametrize("width", [320, 1280])
+def test_nothing_sticks_out(browser: Any, tmp_path: Path, width: int) -> None:
+    long = "x" * 1000
+    hostile = explore_names([HOSTILE, long, "\u202eright to left", "🌲" * 30])
+    write_explorer(hostile, tmp_path / "page.html")
+    browser.execute_cdp_cmd(
+        "Emulation.setDeviceMetricsOverride",
+        {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": width < 600},
+    )
+    try:
+        go(browser, (tmp_path / "page.html").as_uri())
+        put(browser, "row", "0", "change")
+        across = browser.execute_script("return document.documentElement.scrollWidth")
+        assert across <= width
+        assert browser.execute_script("return typeof window.hurt") == "undefined"
+        assert browser.get_log("browser") == []
+    finally:
+        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def explore_names(columns: list[str]) -> Exploration:
+    return explore(
+        some_data(0, classes=("no", columns[1][:200])),
+        "f1",
+        2,
+        origin=Origin([Above(name, 0.5) for name in columns], goct.model.Source(HOSTILE, "t")),
+        rows=[dict.fromkeys(columns, 1.0)],
+    )
