@@ -178,6 +178,25 @@ def test_predict(customers: Path, saved: Path, tmp_path: Path) -> None:
     assert printed.stdout.splitlines() == ["class", *(row["prediction"] for row in rows)]
 
 
+def test_probabilities(customers: Path, saved: Path, tmp_path: Path) -> None:
+    found = {}
+    for smoothing in ("none", "laplace", "parent"):
+        output = tmp_path / "out.csv"
+        options = ("--proba", "--smoothing", smoothing, "--only", "-o", output)
+        assert run("predict", saved, customers, *options).exit_code == 0
+        found[smoothing] = pd.read_csv(output)
+        names = ["prediction", "prediction no", "prediction yes"]
+        assert found[smoothing].columns.tolist() == names
+        assert np.allclose(found[smoothing][names[1:]].sum(axis=1), 1)
+    model = Model.load(saved)
+    expected = model.predict_proba(pd.read_csv(customers))
+    assert np.allclose(found["laplace"].iloc[:, 1:], expected, atol=1e-6)
+    assert (found["none"]["prediction yes"] != found["laplace"]["prediction yes"]).any()
+    assert (found["parent"]["prediction yes"] != found["laplace"]["prediction yes"]).any()
+    message = fails("predict", saved, customers, "--smoothing", "bayes")
+    assert "unknown smoothing 'bayes'; allowed: 'none', 'laplace'" in message
+
+
 def test_predict_keeps_the_delimiter(customers: Path, saved: Path, tmp_path: Path) -> None:
     for delimiter, option in [(";", None), ("\t", "tab"), ("|", "|")]:
         text = customers.read_text().replace(",", delimiter)

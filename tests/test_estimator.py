@@ -151,7 +151,10 @@ def test_nodes_and_probabilities(data) -> None:
     classifier = OptimalTreeClassifier("accuracy", max_depth=2, binarizer="quantiles")
     classifier.fit(X, y, sample_weight=weight)
     leaves = classifier.apply(X)
-    probabilities = classifier.predict_proba(X)
+    smoothed = classifier.predict_proba(X)
+    assert smoothed.sum(axis=1) == pytest.approx(1)
+    assert (smoothed > 0).all()
+    probabilities = classifier.set_params(smoothing="none").predict_proba(X)
     assert probabilities.sum(axis=1) == pytest.approx(1)
     for leaf in np.unique(leaves):
         rows = leaves == leaf
@@ -690,7 +693,7 @@ def test_columns_without_information() -> None:
     with pytest.warns(BinarizationWarning, match="no condition"):
         classifier = OptimalTreeClassifier("accuracy").fit(np.ones((5, 2)), y)
     assert classifier.predict([[5, 5]]).tolist() == [1]
-    assert classifier.predict_proba([[5, 5]])[0] == pytest.approx([0.4, 0.6])
+    assert classifier.predict_proba([[5, 5]])[0] == pytest.approx([3 / 7, 4 / 7])
     assert classifier.feature_importances_.tolist() == [0, 0]
     names = pd.DataFrame({"name": [f"n{i}" for i in range(200)]})
     with pytest.warns(BinarizationWarning, match="each category of 'name' is too rare"):

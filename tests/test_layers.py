@@ -27,6 +27,7 @@ MAY_IMPORT = {
     "class_weight": "_validation exact",
     "features": TOOLS,
     "problem": f"{TOOLS} class_weight features tree data binarize",
+    "probabilities": "_validation tree",
     "one_vs_rest": "problem tree",
     "cart": "features problem tree",
     "task": f"{TOOLS} metrics tree constraints problem",
@@ -43,19 +44,19 @@ MAY_IMPORT = {
     # From columns to conditions, and from a solution to what people keep: no engine.
     "data": "_validation files",
     "binarize": f"{TOOLS} data",
-    "model": f"{CORE} files data binarize",
+    "model": f"{CORE} probabilities files data binarize",
     "export": f"{CORE} binarize model",
     "report": f"{CORE} cart files model export",
     # On top of all.
-    "estimator": f"{CORE} data binarize model export solve",
+    "estimator": f"{CORE} probabilities data binarize model export solve",
     "estimator_cv": f"{CORE} data estimator path",
     "demo": f"{CORE} binarize solve",
     "citation": "_core",
     "bench": f"{CORE} files cart binarize search mip solve goct",
     "explore": f"{CORE} binarize cart model path report search",
     "cli": (
-        f"{CORE} cart certificate verify files data binarize model export report explore search "
-        "mip solve demo citation bench"
+        f"{CORE} probabilities cart certificate verify files data binarize model export report "
+        "explore search mip solve demo citation bench"
     ),
     "__main__": "cli",
     "table": "data",

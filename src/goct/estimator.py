@@ -34,12 +34,15 @@ from goct.exact import as_fraction
 from goct.exceptions import InfeasibleError, NotProvenWarning, NoTreeError
 from goct.export import to_sklearn
 from goct.metrics import Metric, choose_metric, get_metric
+from goct.probabilities import Smoothing
 from goct.problem import Problem
 from goct.solution import Progress, Solution, Status
 from goct.solve import solve
 from goct.tree import Leaf, Split, Tree
 
 BINARIZERS = ("mdlp", "quantiles", "midpoints", "exact", "none")
+_ROUNDING = Fraction(1, 10**9)
+"""A gap that numbers too fine for the engine leave is not worth a warning."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,6 +110,11 @@ class OptimalTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         your own. "exact" for trees that may cut anywhere. "none" if all columns
         are 0/1 or truth values already. Parameters such as
         ``binarizer__n_thresholds`` can be set in either case.
+    smoothing
+        How the shares of classes in a leaf become probabilities, see
+        :class:`goct.probabilities.Smoothing`: "laplace" draws them towards equal
+        ones, "parent" towards those of the parent, "none" leaves them as they
+        are; with a weight of your own as in ``("parent", 5)``.
     constraints
         Conditions that the tree must meet on the training data, such as
         "recall >= 0.9", see :mod:`goct.constraints`.
@@ -189,6 +197,7 @@ class OptimalTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         class_weight: str | Mapping[Any, Any] | None = None,
         pos_label: Any = None,
         binarizer: str | Binarizer = "mdlp",
+        smoothing: Any = "laplace",
         constraints: Any = (),
         engine: str = "auto",
         engine_options: Mapping[str, Any] | None = None,
@@ -208,6 +217,7 @@ class OptimalTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         self.class_weight = class_weight
         self.pos_label = pos_label
         self.binarizer = binarizer
+        self.smoothing = smoothing
         self.constraints = constraints
         self.engine = engine
         self.engine_options = engine_options
@@ -249,7 +259,8 @@ class OptimalTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         Warns
         -----
         NotProvenWarning
-            If the search stopped at a limit; the message tells the gap.
+            If the search stopped at a limit; the message tells the gap. Not if it is
+        below 1e-9.
         """
         with deadline(self.time_limit):
             prepared = self._prepare(X, y, sample_weight, costs)
@@ -257,7 +268,7 @@ class OptimalTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         if solution.tree is None:
             raise no_tree(solution)
         self._keep(prepared, solution)
-        if solution.status is Status.FEASIBLE:
+        if solution.gap is not None and solution.gap > _ROUNDING:
             warnings.warn(solution.describe_status(), NotProvenWarning, stacklevel=2)
         return self
 
@@ -271,16 +282,12 @@ class OptimalTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the share of each class in the leaf of each row, in the order of `classes_`.
 
-        The shares are those of the training data, by weight. A leaf that no
-        training row reached gives its label the share 1.
+        The shares are those of the training data, by weight, smoothed as the
+        parameter `smoothing` says.
         """
         leaves = self.apply(X)
-        shares = self.leaf_weights_.copy()
-        for number, node in enumerate(self.tree_.nodes()):
-            if isinstance(node, Leaf) and not shares[number].any():
-                shares[number, node.label] = 1
-        shares /= shares.sum(axis=1, keepdims=True).clip(np.finfo(float).tiny)
-        return shares[leaves]
+        smoothing = Smoothing.read(self.smoothing)
+        return smoothing.probabilities(self.tree_, self.leaf_weights_.tolist())[leaves]
 
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the logarithms of :meth:`predict_proba`."""
@@ -457,6 +464,7 @@ class OptimalTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         )
         self._check_classes(metric, classes)
         least = _share_of(self.min_samples_leaf, table.n_rows)
+        Smoothing.read(self.smoothing)
 
         # A metric of one class against the rest needs cuts that tell these two apart.
         is_one_vs_rest = metric.is_binary and len(classes) > 2

@@ -29,9 +29,8 @@ class Case:
     @classmethod
     def of(cls, model: Model, rows: dict[str, list[Any]]) -> Case:
         counts = np.array(model.train.counts, dtype=float)[model.tree.apply(model.matrix(rows))]
+        counts += 2 / len(model.classes)  # two rows more, as many of each class
         labels = model.predict(rows).tolist()
-        empty = counts.sum(axis=1) == 0
-        counts[empty] = (np.array(labels)[:, None] == np.array(model.classes))[empty]
         return cls(model, rows, labels, counts / counts.sum(axis=1, keepdims=True))
 
     @property

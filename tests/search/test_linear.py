@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from goct import Problem
+from goct import Limit, Problem, Status, solve
 from goct.metrics import ClassCost, CostMatrix, InstanceCost, get_metric
 from goct.plane.oracle import Answer, Incumbent, IncumbentSession, TooFineError
 from goct.search.linear import LinearMaximiser
@@ -82,3 +82,31 @@ def test_bounds_come_from_the_answer_not_from_the_tree() -> None:
     linear.maximise()
     assert linear.incumbent.objective == Fraction(3, 4)
     assert linear.incumbent.bound == 1
+
+
+def test_many_classes_of_balanced_accuracy() -> None:
+    """Their sizes have a common multiple that no oracle can count in."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (3000, 4))
+    y = X @ [1, 2, 3, 5] + rng.integers(0, 3, 3000)
+    problem = Problem.from_arrays(X, y)
+    assert problem.n_classes == 14
+    sizes = np.bincount(y)
+    for penalty in (0, Fraction(1, 100)):
+        found = solve(problem, "balanced_accuracy", 2, split_penalty=penalty)
+        assert found.status is Status.FEASIBLE
+        assert found.limit is Limit.NONE
+        assert 0 < found.gap < 1e-12
+
+        def best(rows, depth, price=float(penalty)) -> float:
+            """By recursion over all trees, in floats."""
+            leaf = max(np.bincount(y[rows], minlength=14) / sizes) / 14
+            splits = [] if depth == 0 else [X[rows, f] == 1 for f in range(4)]
+            return max(
+                [
+                    leaf,
+                    *(best(rows[~s], depth - 1) + best(rows[s], depth - 1) - price for s in splits),
+                ]
+            )
+
+        assert float(found.objective) == pytest.approx(best(np.arange(3000), 2), abs=1e-9)

@@ -19,6 +19,7 @@ from goct.data import Dialect, Table, find_dialect, read_csv
 from goct.data.csv_file import read_header, read_rows, write_csv
 from goct.files import atomic_write
 from goct.model import Model
+from goct.probabilities import Smoothing
 
 
 def predict(
@@ -29,6 +30,16 @@ def predict(
     ] = None,
     column: Annotated[str, typer.Option(help="What to call the new column.")] = "prediction",
     only: Annotated[bool, typer.Option("--only", help="Write nothing but the new column.")] = False,
+    proba: Annotated[
+        bool, typer.Option("--proba", help="Also write the probability of each class.")
+    ] = False,
+    smoothing: Annotated[
+        str | None,
+        typer.Option(
+            help="How shares in leaves become probabilities: none, laplace or parent; by default "
+            "as the model says."
+        ),
+    ] = None,
     target: Annotated[
         str | None,
         typer.Option(
@@ -51,12 +62,17 @@ def predict(
         raise UsageError(
             f"{data}: the tree needs the column {', '.join(map(repr, absent))}, which is not there"
         )
-    if column in names and not only:
-        raise UsageError(f"{data}: there is a column {column!r} already; choose another --column")
+    if smoothing is not None:
+        tree = replace(tree, smoothing=Smoothing.read(smoothing))
+    new = [column, *(f"{column} {label}" for label in tree.classes if proba)]
+    for name in new:
+        if name in names and not only:
+            raise UsageError(f"{data}: there is a column {name!r} already; choose another --column")
     if target is None and tree.source.target in names:
         target = tree.source.target
     table = _read(tree, data, dialect, names, target)
     labels = tree.predict(table)
+    shares = tree.predict_proba(table).round(6).tolist() if proba else [[]] * table.n_rows
     if not quiet:
         for text in table.notes:
             note(f"note: {text}")
@@ -65,9 +81,11 @@ def predict(
             _compare(tree, table, target)
     lines = read_rows(data, dialect)
     head = next(lines)
-    pairs = zip(lines, labels.tolist(), strict=True)
-    rows: Iterator[list[Any]] = ([label] if only else [*row, label] for row, label in pairs)
-    write = partial(write_csv, names=[column] if only else [*head, column], rows=rows)
+    cells = zip(lines, labels.tolist(), shares, strict=True)
+    rows: Iterator[list[Any]] = (
+        [*([] if only else row), label, *share] for row, label, share in cells
+    )
+    write = partial(write_csv, names=[*([] if only else head), *new], rows=rows)
     if output is None:
         write(sys.stdout, delimiter=dialect.delimiter)
         sys.stdout.flush()

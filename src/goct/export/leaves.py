@@ -19,15 +19,7 @@ WHITE_SPACE = (
 
 def probabilities(model: Model) -> tuple[tuple[float, ...], ...]:
     """Return the probability of each class at every node in preorder; see `predict_proba`."""
-    found = []
-    for node, counts in zip(model.tree.nodes(), model.train.counts, strict=True):
-        total = sum(counts)
-        if total:
-            found.append(tuple(float(weight / total) for weight in counts))
-        else:
-            label = node.label if isinstance(node, Leaf) else 0
-            found.append(tuple(float(k == label) for k in range(len(model.classes))))
-    return tuple(found)
+    return tuple(map(tuple, model.node_probabilities.tolist()))
 
 
 def branches(

@@ -179,8 +179,10 @@ def _sklearn_tree(
     for row, node in zip(table, nodes, strict=True):
         if isinstance(node, Split):
             row["feature"], row["threshold"], row["missing_go_to_left"] = splits[node.feature]
-    weights = np.array([float(sum(counts)) for counts in model.train.counts])
-    table["impurity"] = 1 - (shares**2).sum(axis=1)
+    counts = np.array(model.train.counts, dtype=np.float64)
+    weights = counts.sum(axis=1)
+    parts = counts / weights.clip(np.finfo(float).tiny)[:, None]
+    table["impurity"] = 1 - (parts**2).sum(axis=1)
     table["n_node_samples"] = np.ceil(weights)
     table["weighted_n_node_samples"] = weights
     tree.__setstate__(

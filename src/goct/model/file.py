@@ -29,6 +29,7 @@ from goct.model.records import (
     Weight,
     read_fraction,
 )
+from goct.probabilities import Smoothing
 from goct.tree import SCHEMA as TREE_SCHEMA
 from goct.tree import Tree
 
@@ -145,10 +146,12 @@ FIELDS = {
     "missing_words": tuple[str, ...] | None,
     "certificate": str | None,
     "notes": tuple[str, ...],
+    "smoothing": Smoothing,
     "created": datetime,
     "version": str,
 }
-LATER_FIELDS = ("missing_words", "certificate", "notes")  # the first files did not have them
+# The first files did not have them.
+LATER_FIELDS = ("missing_words", "certificate", "notes", "smoothing")
 
 
 def _parse(raw: bytes) -> Any:

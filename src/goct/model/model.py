@@ -35,6 +35,7 @@ from goct.model.records import (
     Source,
     Weight,
 )
+from goct.probabilities import Smoothing
 from goct.problem import Problem
 from goct.solution import Solution
 from goct.tree import Leaf, NodeCounts, Split, Tree
@@ -70,6 +71,8 @@ class Model:
         What a reader should know of the data, such as columns that were left out.
     certificate
         The name and the digest of the file with the proof, if there is one.
+    smoothing
+        How the shares of classes in leaves become probabilities.
     created, version
         When the tree was learned (UTC, ISO 8601), and by which version of goct.
     """
@@ -87,6 +90,7 @@ class Model:
     missing_words: tuple[str, ...] | None = None
     certificate: str | None = None
     notes: tuple[str, ...] = ()
+    smoothing: Smoothing = field(default_factory=Smoothing)
     created: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
     version: str = __version__
 
@@ -210,12 +214,14 @@ class Model:
                 f"got {type(classifier).__name__}{hint}"
             )
         binarizer = classifier.binarizer_
-        return cls.from_solution(
+        model = cls.from_solution(
             classifier.solution_,
             binarizer.conditions_,
             source=Source(columns=binarizer.n_features_in_),
             columns=columns_of(binarizer),
         )
+        smoothing = Smoothing.read(getattr(classifier, "smoothing", Smoothing()))
+        return replace(model, smoothing=smoothing)
 
     def matrix(self, table: Any) -> NDArray[np.uint8]:
         """Return which row of a table meets which condition, as a 0/1 matrix.
@@ -269,6 +275,19 @@ class Model:
     def predict(self, table: Any) -> NDArray[Any]:
         """Return the predicted label of each row of a table, see :meth:`matrix`."""
         return self.tree.predict(self.matrix(table))
+
+    def predict_proba(self, table: Any) -> NDArray[np.float64]:
+        """Return the probability of each class for each row of a table, see :meth:`matrix`.
+
+        The shares of the classes in the leaf of the row, in the order of `classes`,
+        smoothed as `smoothing` says.
+        """
+        return self.node_probabilities[self.tree.apply(self.matrix(table))]
+
+    @property
+    def node_probabilities(self) -> NDArray[np.float64]:
+        """The probability of each class at every node of the tree, in preorder."""
+        return self.smoothing.probabilities(self.tree, self.train.counts)
 
     def unknown_levels(self, table: Any) -> dict[str, dict[str, int]]:
         """Return the categories of a table that were not there when the tree was learned.

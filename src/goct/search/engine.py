@@ -124,12 +124,9 @@ def _maximiser(
     problem, metric = task.problem, task.metric
     if isinstance(metric, LinearMetric) and not has_requirements(task):
         labels = range(problem.n_classes)
-        try:
-            oracle = CostOracle(session, core, problem, task.size, labels)
-            return LinearMaximiser(oracle, incumbent, metric)
-        except TooFineError:
-            if not has_plane(task):
-                raise  # else there are questions with smaller numbers
+        oracle = CostOracle(session, core, problem, task.size, labels)
+        with suppress(TooFineError):  # there are questions with smaller numbers in the plane
+            return LinearMaximiser(oracle, incumbent, metric, coarse=not has_plane(task))
     plane = Plane(problem, metric)
     return PlaneMaximiser(SearchOracle(session, core, plane, task.size), incumbent, plane)
 
@@ -183,7 +180,7 @@ def _search(session: IncumbentSession, core: ProblemOracle, *, fewest_splits: bo
         _try_depth(depth, session, core)
     maximiser = _maximiser(session, incumbent, core)
     maximiser.maximise()
-    if not fewest_splits or incumbent.best is None:
+    if not fewest_splits or incumbent.best is None or not maximiser.is_exact:
         return False
     break_ties(incumbent, maximiser.find_tie, splits_are_fewest=maximiser.splits_are_fewest)
     return True

@@ -26,12 +26,27 @@ class LinearMaximiser:
         Whom to ask, and what is known so far.
     metric
         The metric of the task.
+    coarse
+        Whether costs that are too fine for the oracle are rounded down. What is
+        proven then falls short of the best tree by the rounding.
+
+    Attributes
+    ----------
+    is_exact
+        Whether nothing was rounded.
     """
 
     splits_are_fewest = False
     """Whether the best tree is known to have the fewest splits of all optimal ones."""
 
-    def __init__(self, oracle: CostOracle, incumbent: Incumbent, metric: LinearMetric) -> None:
+    def __init__(
+        self,
+        oracle: CostOracle,
+        incumbent: Incumbent,
+        metric: LinearMetric,
+        *,
+        coarse: bool = False,
+    ) -> None:
         self.oracle = oracle
         self.incumbent = incumbent
         task = incumbent.task
@@ -39,10 +54,15 @@ class LinearMaximiser:
         self._integers = integers = IntegerObjective(rewards, task.split_penalty)
         losses = (integers.gains.max(axis=1, keepdims=True) - integers.gains) * integers.factor
         # A split that costs more than there is to gain is as good as forbidden.
-        self._split_cost = min(integers.split_cost, integers.most + 1)
-        if integers.most + 64 * self._split_cost >= LARGEST_COST:
+        split_cost = min(integers.split_cost, integers.most + 1)
+        largest = integers.most + 64 * split_cost
+        self.is_exact = largest < LARGEST_COST
+        if not self.is_exact and not coarse:
             raise TooFineError
-        self._losses = losses.astype(np.int64)
+        # A tree costs no less than its rounded cost, times the divisor.
+        self._divisor = 1 if self.is_exact else largest // (LARGEST_COST // 2)
+        self._split_cost = split_cost // self._divisor
+        self._losses = (losses // self._divisor).astype(np.int64)
 
     def maximise(self) -> None:
         """Find the best tree, and prove it."""
@@ -51,7 +71,7 @@ class LinearMaximiser:
             self.incumbent.task.size,
             split_cost=self._split_cost,
             to_bound=self._to_bound,
-            is_objective=True,
+            is_objective=self.is_exact,
         )
         self.incumbent.tighten(self._to_bound(answer.bound))
 
@@ -76,4 +96,4 @@ class LinearMaximiser:
         return tree is not None
 
     def _to_bound(self, cost: int) -> Exact:
-        return Exact(self._integers.objective(self._integers.most - cost))
+        return Exact(self._integers.objective(self._integers.most - cost * self._divisor))

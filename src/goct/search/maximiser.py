@@ -43,6 +43,9 @@ class PlaneMaximiser:
         Points of trees that are known.
     """
 
+    is_exact = True
+    """Whether nothing is rounded."""
+
     def __init__(
         self,
         oracle: InsideOracle,
