@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from goct.model import Model, model_schema
+from goct.model.file import LATER_FIELDS
 from tests.support.models import hostile_model, small_model
 
 PUBLISHED = Path(__file__).parents[2] / "docs" / "model.schema.json"
