@@ -17,6 +17,7 @@ from goct.constraints import FeatureBudget, ForbidFeatures, MaxFeatures, Require
 from goct.features import RankedFeatures, group_ranks
 from goct.metrics import Confusion, get_metric
 from goct.tree import Leaf, Split
+from tests.support.problems import check_stopped
 from tests.support.reference import achievable, best
 from tests.support.tables import every_question, random_table
 
@@ -214,6 +215,41 @@ def test_restricted_to_some_thresholds() -> None:
             for part, same in (parts, again):
                 values = [solve(p, "f1", 2).objective for p in (part, same)]
                 assert values[0] == values[1]
+
+
+@pytest.mark.filterwarnings("ignore::goct.exceptions.BinarizationWarning")
+def test_paths_and_certificates(tmp_path) -> None:
+    for seed in range(6):
+        X, y, weights = random_table(seed)
+        problem = Problem.from_columns(X, y, sample_weight=weights)
+        parts = [goct.path(p, "f1", 2) for p in (problem, problem.explicit())]
+        assert [s.value for s in parts[0]] == [s.value for s in parts[1]]
+        found = solve(problem, "mcc", 2, certificate=tmp_path / "proof")
+        assert found.status is Status.OPTIMAL
+        assert goct.verify(tmp_path / "proof", problem)
+
+
+def test_threads_and_techniques_do_not_matter() -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(80, 3)).round(1), rng.random(80) < 0.4
+    problem = Problem.from_columns(X, y)
+    found = [
+        solve(problem, "f1", 3, **options)
+        for options in ({}, {"n_jobs": 2}, {"techniques": {"cache": False, "similarity": False}})
+    ]
+    assert len({solution.value for solution in found}) == 1
+    assert all(solution.status is Status.OPTIMAL for solution in found)
+
+
+def test_a_stop_leaves_a_tree_and_a_bound() -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(3000, 8)), rng.random(3000) < 0.5
+    problem = Problem.from_columns(X, y)
+    for metric in ("accuracy", "mcc"):
+        found = solve(problem, metric, 4, time_limit=0.3)
+        check_stopped(found, Limit.TIME)
+        stopped = solve(problem, metric, 4, callback=lambda _: True)
+        check_stopped(stopped, Limit.INTERRUPTED)
 
 
 def test_columns_of_ranks() -> None:
