@@ -52,7 +52,7 @@ MAY_IMPORT = {
     "estimator_cv": f"{CORE} data estimator path",
     "demo": f"{CORE} binarize solve",
     "citation": "_core",
-    "bench": f"{CORE} files cart binarize search mip solve goct",
+    "bench": f"{CORE} files cart binarize estimator_cv search mip solve goct",
     "explore": f"{CORE} binarize cart model path report search",
     "cli": (
         f"{CORE} probabilities cart certificate verify files data binarize model export report "

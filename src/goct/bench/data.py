@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import csv
 import hashlib
 import os
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +19,8 @@ Features = NDArray[np.uint8]
 Labels = NDArray[np.int64]
 
 SUFFIX = ".txt.gz"
+RAW = ".csv"
+"""How the names of raw tables end."""
 PAPER = (
     "appendicitis",
     "biodeg",
@@ -69,9 +74,56 @@ def read_dataset(path: Path) -> tuple[Features, Labels]:
     return np.ascontiguousarray(features, dtype=np.uint8), table[:, 0].copy()
 
 
+def read_any(
+    path: Path, target: str | None = None, *, leaks: Sequence[str] = ()
+) -> tuple[Any, Labels]:
+    """Read a dataset or a raw table: features, as a data frame if it is raw, and labels 0, 1, ...
+
+    Columns that state the label are `leaks`, and left out.
+    """
+    if not path.name.endswith(f"{RAW}.gz"):
+        return read_dataset(path)
+    import pandas as pd
+
+    frame = pd.read_csv(path, low_memory=False)
+    target = frame.columns[-1] if target is None else target
+    if target not in frame:
+        raise ValueError(f"{path.name} has no column {target!r}")
+    _, labels = np.unique(frame[target].to_numpy(), return_inverse=True)
+    return frame.drop(columns=[target, *leaks]), labels.astype(np.int64)
+
+
+def draw_test(
+    y: Labels, number: int, *, most: int | None = None
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Draw three quarters of the rows to learn from, and a quarter to test, with equal shares.
+
+    Parameters
+    ----------
+    y
+        The labels, whose shares are equal in both.
+    number
+        The same number gives the same rows.
+    most
+        The most rows to learn from; the test rows do not depend on it.
+    """
+    rng = np.random.default_rng(number)
+    place = np.empty(len(y))  # where a row stands in its class, from 0 to 1
+    for label in np.unique(y):
+        rows = np.flatnonzero(y == label)
+        place[rows] = (rng.permutation(len(rows)) + rng.random()) / len(rows)
+    order = np.argsort(place, kind="stable")
+    cut = round(0.75 * len(y))
+    return np.sort(order[: cut if most is None else min(cut, most)]), np.sort(order[cut:])
+
+
 @dataclass(frozen=True)
 class Folder:
     """A folder of datasets, one ``NAME.txt.gz`` each.
+
+    Raw tables, one ``NAME.csv.gz`` each, are in it, or in a folder `tables` beside
+    it. They are called ``NAME.csv``; the target is the last column, unless a
+    file `catalog.csv` there has a column `target`.
 
     Attributes
     ----------
@@ -91,9 +143,26 @@ class Folder:
         found = [file.name.removesuffix(SUFFIX) for file in self.path.glob(f"*{SUFFIX}")]
         return tuple(sorted(found, key=str.lower))
 
+    @cached_property
+    def tables(self) -> dict[str, Path]:
+        """The raw tables by name, in alphabetical order."""
+        places = (self.path, self.path.parent / "tables")
+        files = [file for place in places for file in place.glob(f"*{RAW}.gz")]
+        named = {file.name.removesuffix(".gz"): file for file in reversed(files)}
+        return dict(sorted(named.items(), key=lambda item: item[0].lower()))
+
+    def target(self, name: str) -> str | None:
+        """Return the target of a raw table; None if no catalog says so."""
+        catalog = self.file(name).with_name("catalog.csv")
+        if not catalog.exists():
+            return None
+        with catalog.open(encoding="utf-8", newline="") as file:
+            rows = {f"{row['table']}{RAW}": row.get("target") for row in csv.DictReader(file)}
+        return rows.get(name)
+
     def file(self, name: str) -> Path:
         """Return the file of a dataset."""
-        return self.path / f"{name}{SUFFIX}"
+        return self.tables.get(name, self.path / f"{name}{SUFFIX}")
 
     def read(self, name: str) -> tuple[Features, Labels]:
         """Return the features and labels of a dataset."""

@@ -23,9 +23,18 @@ from typing import Any
 
 import numpy as np
 
-from goct.bench.data import Features, Labels, Split, make_synthetic, read_dataset
+from goct.bench.data import (
+    Features,
+    Labels,
+    Split,
+    draw_test,
+    make_synthetic,
+    read_any,
+    read_dataset,
+)
 from goct.bench.peers import Question, Unsupported, get_solver
 from goct.bench.peers.base import Predict
+from goct.bench.peers.tuned import Learner, Lesson
 from goct.bench.spec import Outcome, Spec, Status
 from goct.bench.version import code_version
 from goct.metrics import Confusion, get_metric
@@ -69,6 +78,9 @@ def execute(spec: Spec, path: Path | None, begin: Callable[[], None]) -> Outcome
     solver = get_solver(spec.solver)
     if not solver.is_installed:
         return Outcome(Status.MISSING, message=f"{solver.distribution} is not installed")
+    if isinstance(solver, Learner):
+        assert path is not None
+        return test_learner(solver, spec, path, begin)
     X, y = make_synthetic(spec.dataset, spec.seed) if path is None else read_dataset(path)
     parts: dict[str, Any] = {"train": slice(None)}
     if spec.split is not None:
@@ -119,6 +131,40 @@ def execute(spec: Spec, path: Path | None, begin: Callable[[], None]) -> Outcome
         )
     value = value_of(spec.metric, question.y, answer.predict(question.X))
     return check(replace(outcome, value=value), spec)
+
+
+def test_learner(learner: Learner, spec: Spec, path: Path, begin: Callable[[], None]) -> Outcome:
+    """Let a learner tune itself on three quarters of the rows, and test it on the others."""
+    X, y = read_any(path, spec.option("target"), leaks=spec.option("leaks", ()))
+    train, test = draw_test(y, spec.split or 0, most=spec.option("most_rows"))
+    take = X.iloc if hasattr(X, "iloc") else X
+    lesson = Lesson(
+        take[train], y[train], spec.metric, spec.depth, spec.limit, spec.seed, dict(spec.options)
+    )
+    if (why := learner.refusal_of(lesson)) is not None:
+        return Outcome(Status.UNSUPPORTED, message=why)
+    learner.load()
+    begin()
+    started, cpu = time.perf_counter(), time.process_time()
+    pupil = learner.learn(lesson)
+    seconds, cpu = time.perf_counter() - started, time.process_time() - cpu
+    known = np.isin(y[test], y[train])  # a class of one row may be in the test rows only
+    predicted = pupil.predict(take[test])
+    stats = dict(pupil.stats) | {
+        "package": f"{learner.distribution} {learner.version}",
+        "rows": len(y),
+        "train": value_of(spec.metric, y[train], pupil.predict(take[train])),
+        "unknown": int((~known).sum()),
+    }
+    return Outcome(
+        Status.OK,
+        seconds=seconds,
+        cpu=cpu,
+        value=value_of(spec.metric, y[test], predicted),
+        is_proven=pupil.is_proven,
+        splits=pupil.splits,
+        stats=stats,
+    )
 
 
 def check(outcome: Outcome, spec: Spec) -> Outcome:

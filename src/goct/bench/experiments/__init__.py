@@ -11,6 +11,7 @@ from goct.bench.experiments.linearization import Linearization
 from goct.bench.experiments.out_of_sample import EveryMetric, OutOfSample
 from goct.bench.experiments.streed import VersusStreed
 from goct.bench.experiments.time_to_proof import TimeToProof
+from goct.bench.experiments.unseen import Unseen
 from goct.bench.experiments.versus_peers import VersusPeers
 from goct.bench.experiments.warm_start import WarmStart
 
@@ -30,6 +31,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         VersusPeers(),
         Growth(),
         FrontierExperiment(),
+        Unseen(),
     )
 }
 """All experiments: those of the paper, in its order, then those beyond it."""

@@ -87,8 +87,9 @@ class Plan:
     def choose_datasets(self, full: Sequence[str], quick: Sequence[str]) -> list[str]:
         """Return the datasets that are asked for and are in the folder."""
         names = self.choose("datasets", tuple(full), tuple(quick))
-        self.missing.update(name for name in names if name not in self.folder.names)
-        return [name for name in names if name in self.folder.names]
+        there = {*self.folder.names, *self.folder.tables}
+        self.missing.update(name for name in names if name not in there)
+        return [name for name in names if name in there]
 
     def choose_limit(self, full: float, quick: float = 5.0) -> float:
         """Return the seconds for each run."""

@@ -18,6 +18,18 @@ SOLVERS: dict[str, str] = {
     "dl85": "goct.bench.peers.dl85:Dl85",
     "odtlearn": "goct.bench.peers.odtlearn:Odtlearn",
     "gosdt": "goct.bench.peers.gosdt:Gosdt",
+    "goct-cv": "goct.bench.peers.tuned:TunedGoct",
+    "goct-1se": "goct.bench.peers.tuned:OneStandardError",
+    "goct-mdlp": "goct.bench.peers.tuned:Mdlp",
+    "goct-8": "goct.bench.peers.tuned:EightQuantiles",
+    "goct-32": "goct.bench.peers.tuned:ManyQuantiles",
+    "goct-exact": "goct.bench.peers.tuned:EveryThreshold",
+    "cart-cv": "goct.bench.peers.tuned:TunedCart",
+    "cart-balanced": "goct.bench.peers.tuned:TunedBalancedCart",
+    "cart-threshold": "goct.bench.peers.tuned:TunedThresholdCart",
+    "figs": "goct.bench.peers.tuned:Figs",
+    "shrunken": "goct.bench.peers.tuned:Shrunken",
+    "boosting": "goct.bench.peers.tuned:Boosting",
 }
 """Solvers by name, each with the class behind it, which is loaded when it is needed."""
 
