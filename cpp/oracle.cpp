@@ -332,10 +332,10 @@ std::vector<Answer> Oracle::find_threshold_budgets(const Question& question, con
     for (int m = most; m >= 0; --m) {
         with.max_splits = m;
         with.cutoff = cutoffs.empty() ? std::nullopt : std::optional(cutoffs[m]);
+        answers[m] = constant_answer(with, rows(), with.cutoff);
         try {
-            answers[m] = find_thresholds(with, control);
+            if (control.reason() == StopReason::none) answers[m] = find_thresholds(with, control);
         } catch (const SearchStopped&) {
-            answers[m] = constant_answer(with, rows(), with.cutoff);
         }
         if (m < most) answers[m].bound = std::max(answers[m].bound, answers[m + 1].bound);
     }

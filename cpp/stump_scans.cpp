@@ -14,6 +14,7 @@ namespace {
 constexpr int kMost = StumpScans::kMost, kLines = kMost + 1;
 // With more values than these there are only masks, and the costs are looked up.
 constexpr std::size_t kMostValues = 64;
+static_assert(kMostValues * kLines <= 1 << 16);
 
 // One column, with its costs in runs: no best stump splits inside a run. Of two classes, there is one cost per row, of
 // class 1 beyond class 0; of several, a row has some costs, each of which says what predicting a class saves, and a run
@@ -21,7 +22,7 @@ constexpr std::size_t kMostValues = 64;
 template <class T>
 struct Scan {
     const int* order;           // costs
-    const int* line;            // by cost
+    const std::uint16_t* line;  // by cost
     const T* table;
     const T* cost;              // by cost, if the table has masks
     const int* ends;            // by run, in the order
@@ -336,7 +337,7 @@ private:
             bucket_.push_back(b);
         }
         const int* const group = node_->group(c);
-        for (std::size_t e = 0; e < row_.size(); ++e) line_[e] = first_line_[e] + bucket_[group[row_[e]]];
+        for (std::size_t e = 0; e < row_.size(); ++e) line_[e] = static_cast<std::uint16_t>(first_line_[e] + bucket_[group[row_[e]]]);
     }
 
     // The leaves of both sides of all thresholds.
@@ -382,7 +383,8 @@ private:
     std::vector<T> run_all_, run_rest_, run_cut_;
 
     // About a column and its thresholds.
-    std::vector<int> bucket_, line_;            // by group, by cost
+    std::vector<int> bucket_;                   // by group
+    std::vector<std::uint16_t> line_;           // by cost
     std::vector<std::int64_t> bucket_sums_;
     PartSums part_[2][kMost];
     Buffer<T> sums_, halves_;

@@ -3,50 +3,36 @@
 #include <algorithm>
 
 namespace goct {
-namespace {
-
-// Sums of rows by class.
-class ClassSums {
-public:
-    explicit ClassSums(const Costs& costs) : costs_(costs), sums_(costs.classes(), 0) {}
-
-    void add(int row) {
-        for (int k = 0; k < costs_.classes(); ++k) sums_[k] += costs_.cost(row, k) - costs_.base(row);
-        weight_ += costs_.weight(row);
-    }
-    std::int64_t least() const { return *std::min_element(sums_.begin(), sums_.end()); }
-    std::int64_t least_of_rest(const ClassSums& all) const {
-        std::int64_t least = kInfinite;
-        for (int k = 0; k < costs_.classes(); ++k) least = std::min(least, all.sums_[k] - sums_[k]);
-        return least;
-    }
-    std::int64_t weight() const { return weight_; }
-
-private:
-    const Costs& costs_;
-    std::vector<std::int64_t> sums_;
-    std::int64_t weight_ = 0;
-};
-
-}  // namespace
-
 Stump find_stump(const RankedNode& node, const Costs& costs, const Part& part, std::int64_t min_leaf_weight,
                  Control& control) {
     Pace pace(control);
-    ClassSums all(costs);
-    for (int i = 0; i < node.rows(); ++i)
-        if (part.holds(node, i)) all.add(node.row(i));
-    Stump best{all.least(), all.least()};
+    // What each row adds to the sums: its weight and its costs by class, nothing outside the part.
+    const int classes = costs.classes(), width = classes + 1;
+    std::vector<std::int64_t> added(std::size_t(node.rows()) * width, 0), all(width, 0), left(width);
+    for (int i = 0; i < node.rows(); ++i) {
+        if (!part.holds(node, i)) continue;
+        const int r = node.row(i);
+        std::int64_t* const line = added.data() + std::size_t(i) * width;
+        for (int k = 0; k < classes; ++k) line[k] = costs.cost(r, k) - costs.base(r);
+        line[classes] = costs.weight(r);
+        for (int k = 0; k < width; ++k) all[k] += line[k];
+    }
+    const std::int64_t leaf = *std::min_element(all.begin(), all.end() - 1);
+    Stump best{leaf, leaf};
     for (int c = 0; c < node.columns(); ++c) {
-        ClassSums left(costs);
+        std::fill(left.begin(), left.end(), 0);
         const int *const order = node.order(c), *const ends = node.ends(c);
-        for (int g = 0, k = 0; g < node.groups(c) - 1; ++g) {
-            pace.step(8 * (ends[g] - k));
-            for (; k < ends[g]; ++k)
-                if (part.holds(node, order[k])) left.add(node.row(order[k]));
-            if (left.weight() < min_leaf_weight || all.weight() - left.weight() < min_leaf_weight) continue;
-            const std::int64_t cost = left.least() + left.least_of_rest(all);
-            if (cost < best.cost) best = {best.leaf, cost, c, g};
+        for (int g = 0, i = 0; g < node.groups(c) - 1; ++g) {
+            pace.step(8 * (ends[g] - i));
+            for (; i < ends[g]; ++i)
+                for (int k = 0; k < width; ++k) left[k] += added[std::size_t(order[i]) * width + k];
+            if (left[classes] < min_leaf_weight || all[classes] - left[classes] < min_leaf_weight) continue;
+            std::int64_t on_left = kInfinite, on_right = kInfinite;
+            for (int k = 0; k < classes; ++k) {
+                on_left = std::min(on_left, left[k]);
+                on_right = std::min(on_right, all[k] - left[k]);
+            }
+            if (on_left + on_right < best.cost) best = {leaf, on_left + on_right, c, g};
         }
     }
     return best;

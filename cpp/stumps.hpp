@@ -41,7 +41,8 @@ public:
     virtual ~StumpScans() = default;
     // The node of the following calls, which must live as long.
     virtual void load(const RankedNode& node) = 0;
-    // `leaf` and `stump` get the avoidable cost of each side of each threshold, left [0] and right [1].
+    // `leaf` and `stump` get the avoidable cost of each side of each threshold, left [0] and right [1]. Thresholds rise;
+    // -1 has everything on its right.
     struct Values {
         std::int64_t leaf[2][kMost], stump[2][kMost];
     };

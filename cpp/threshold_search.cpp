@@ -50,7 +50,8 @@ ThresholdSearch::Outcome ThresholdSearch::solve(Size size, std::int64_t cutoff) 
 
 // What is found for all rows, in case of a stop.
 void ThresholdSearch::report(int l, const Question& question, const Outcome& out) {
-    if (l > 0 || (constrained_ && !counts(question.leaves)) || out.tree.empty() || out.cost >= best_.cost) return;
+    if (l > 0 || out.tree.empty() || out.cost >= best_.cost) return;
+    if (constrained_ && !counts(question.leaves) && !qualifies(out.tree)) return;
     best_.cost = out.cost;
     best_.tree = out.tree;
     context_.control.incumbent = out.cost;
@@ -121,21 +122,29 @@ void ThresholdSearch::search_stumps(int l, const Question& question, Outcome& ou
 
 void ThresholdSearch::search_larger(int l, const Question& question, Outcome& out) {
     const auto answered = [&] { return out.cost <= out.bound || out.bound >= question.cutoff; };
+    const auto take = [&](const Outcome& found) {
+        if (found.cost < out.cost) out.cost = found.cost, out.tree = found.tree;
+    };
+    if (l == 0 && question.size.depth >= 4 && question.size.splits == kAnySplits && context_.techniques.first_pass)
+        take(grow(l, question));
     if (counts(question.leaves)) {
         // The relaxed problem first: its tree may be allowed.
         Outcome relaxed;
         search(l, {question.size, Leaves::any, question.cutoff, l == 0}, relaxed);
         out.bound = std::max(out.bound, relaxed.bound);
-        if (l == 0 && !relaxed.tree.empty() && relaxed.cost < out.cost && qualifies(relaxed.tree)) out = relaxed;
+        if (l == 0 && !relaxed.tree.empty() && qualifies(relaxed.tree)) take(relaxed);
         if (answered()) return;
     }
-    // Then smaller trees. What they cost bounds the sides of the last thresholds.
-    Outcome smaller;
-    Question less = question;
-    less.size = usable({question.size.depth - 1, question.size.splits});
-    search(l, less, smaller);
-    if (smaller.cost < out.cost) out.cost = smaller.cost, out.tree = smaller.tree;
-    const std::int64_t whole = counts(question.leaves) ? 0 : smaller.bound;
+    // Then smaller trees, unless a scan finds them. What they cost bounds the sides of the last thresholds.
+    std::int64_t whole = 0;
+    if (question.size.depth > 2 || question.wants_tree || counts(question.leaves)) {
+        Outcome smaller;
+        Question less = question;
+        less.size = usable({question.size.depth - 1, question.size.splits});
+        search(l, less, smaller);
+        take(smaller);
+        if (!counts(question.leaves)) whole = smaller.bound;
+    }
     for (const Shares& shares : shares(question.size)) {
         if (answered()) return;
         if (question.size.depth == 2)
@@ -143,6 +152,37 @@ void ThresholdSearch::search_larger(int l, const Question& question, Outcome& ou
         else
             search_intervals(l, question, shares, whole, out);
     }
+}
+
+// A tree from the top down: the threshold whose sides have the best stumps, down to trees of depth two.
+ThresholdSearch::Outcome ThresholdSearch::grow(int l, const Question& question) {
+    const Size two = usable({2, question.size.splits});
+    const Question stumps{two, question.leaves, kInfinite, true};
+    Outcome out;
+    search(l, stumps, out);
+    Level& at = level(l);
+    if (question.size.depth <= 2 || out.tree.size() == 1) return out;
+    if (!at.ranked) {       // the answer was known
+        Outcome again{0, out.cost + 1, {}};
+        search_pairs(l, {two, Leaves::any, kInfinite, false}, shares(two).front(), again);
+    }
+    const int c = static_cast<int>(std::min_element(at.best_cost.begin(), at.best_cost.end()) - at.best_cost.begin());
+    const int t = at.best[c];
+    if (t < 0 || (constrained_ && !allows(at.node, c, t))) return out;
+    Outcome grown{0, split_cost_, {name(at.node, c, t)}};
+    for (const bool right : {false, true}) {
+        Level& child = level(l + 1);
+        child.ranked = false;
+        child.node.make_child(at.node, context_.data, context_.costs, c, t, right);
+        Question rest = question;
+        --rest.size.depth;
+        const Outcome side = grow(l + 1, rest);
+        grown.cost += side.cost;
+        grown.tree.insert(grown.tree.end(), side.tree.begin(), side.tree.end());
+    }
+    if (grown.cost >= out.cost) return out;
+    report(l, question, grown);
+    return grown;
 }
 
 // ---- intervals ----
@@ -172,7 +212,9 @@ ThresholdSearch::Range ThresholdSearch::alive(const Level& at, const Interval& i
     const auto& [bound, c, from, to] = interval;
     const std::vector<std::int64_t>& swings = at.swings[c];
     const std::int64_t before = from.threshold < 0 ? 0 : swings[from.threshold], behind = swings[to.threshold];
-    if (bound >= limit || to.left + from.right - (behind - before) + split_cost_ >= limit) return {0, -1};
+    if (bound >= limit) return {0, -1};
+    if (!context_.techniques.similarity) return {from.threshold + 1, to.threshold - 1};
+    if (to.left + from.right - (behind - before) + split_cost_ >= limit) return {0, -1};
     // Whoever is nearer to an end than it is above the limit is above it, too.
     const std::int64_t above_from = std::max<std::int64_t>(from.left + from.right + split_cost_ - limit, 0);
     const std::int64_t above_to = std::max<std::int64_t>(to.left + to.right + split_cost_ - limit, 0);
@@ -203,9 +245,17 @@ void ThresholdSearch::search_pairs(int l, const Question& question, const Shares
     rank(at);
     scans_->load(node);
     // What the whole costs without the root.
-    const Stump whole = side_stump(l, -1, 0, false, Leaves::any);
-    const std::int64_t left = side_cost(whole.leaf, whole.cost, shares[0]);
-    const std::int64_t right = side_cost(whole.leaf, whole.cost, shares[1]);
+    const int nothing = -1;
+    StumpScans::Values whole;
+    scans_->solve(0, &nothing, 1, whole);
+    const std::int64_t left = side_cost(whole.leaf[1][0], whole.stump[1][0], shares[0]);
+    const std::int64_t right = side_cost(whole.leaf[1][0], whole.stump[1][0], shares[1]);
+    if (!counts(question.leaves) && !question.wants_tree && whole.stump[1][0] + split_cost_ < out.cost)
+        out.cost = whole.stump[1][0] + split_cost_, out.tree.clear();
+    Found found;
+    const auto write = [&] {
+        if (found.column >= 0 && question.wants_tree) write_stumps(l, found, question, shares, out);
+    };
     std::vector<std::vector<Solved>> solved(node.columns());
     std::vector<int> order;
     int thresholds[StumpScans::kMost];
@@ -218,7 +268,7 @@ void ThresholdSearch::search_pairs(int l, const Question& question, const Shares
         for (const bool first : {true, false}) {
             for (const int c : order) {
                 while (const int count = pick(at, c, solved[c], limit(), thresholds)) {
-                    scan(l, c, thresholds, count, question, shares, solved[c], out);
+                    scan(l, c, thresholds, count, question, shares, solved[c], found, out);
                     if (first) break;
                 }
             }
@@ -226,6 +276,10 @@ void ThresholdSearch::search_pairs(int l, const Question& question, const Shares
                              [&](int c, int d) { return at.best_cost[c] < at.best_cost[d]; });
         }
     } catch (const SearchStopped&) {
+        if (l == 0 && found.column >= 0) {
+            context_.control.finish();
+            write();
+        }
         std::int64_t bound = limit();
         for (const auto& column : solved)
             for (std::size_t i = 0; i + 1 < column.size(); ++i)
@@ -233,6 +287,7 @@ void ThresholdSearch::search_pairs(int l, const Question& question, const Shares
         report_bound(l, question, bound);
         throw;
     }
+    write();
 }
 
 // Thresholds to solve next: all that are alive, or some spread over them.
@@ -261,7 +316,7 @@ int ThresholdSearch::pick(const Level& at, int c, const std::vector<Solved>& sol
 }
 
 void ThresholdSearch::scan(int l, int c, const int* thresholds, int count, const Question& question,
-                           const Shares& shares, std::vector<Solved>& solved, Outcome& out) {
+                           const Shares& shares, std::vector<Solved>& solved, Found& found, Outcome& out) {
     Level& at = level(l);
     StumpScans::Values values;
     scans_->solve(c, thresholds, count, values);
@@ -286,14 +341,16 @@ void ThresholdSearch::scan(int l, int c, const int* thresholds, int count, const
         }
         out.cost = cost;
         out.tree.clear();
-        if (question.wants_tree) write_stumps(l, c, t, question, shares, out);
+        found = {c, t};
     }
     std::inplace_merge(solved.begin(), solved.begin() + before, solved.end(),
                        [](const Solved& a, const Solved& b) { return a.threshold < b.threshold; });
 }
 
-void ThresholdSearch::write_stumps(int l, int c, int t, const Question& question, const Shares& shares, Outcome& out) {
+void ThresholdSearch::write_stumps(int l, const Found& found, const Question& question, const Shares& shares,
+                                   Outcome& out) {
     const RankedNode& node = level(l).node;
+    const auto [c, t] = found;
     out.tree = {name(node, c, t)};
     for (const bool right : {false, true}) {
         const Stump stump = side_stump(l, c, t, right, question.leaves);
@@ -329,7 +386,8 @@ void ThresholdSearch::search_intervals(int l, const Question& question, const Sh
     };
     std::vector<int> order(node.columns());
     for (int c = 0; c < node.columns(); ++c) order[c] = c;
-    std::stable_sort(order.begin(), order.end(), [&](int c, int d) { return at.best_cost[c] < at.best_cost[d]; });
+    if (context_.techniques.order)
+        std::stable_sort(order.begin(), order.end(), [&](int c, int d) { return at.best_cost[c] < at.best_cost[d]; });
     try {
         for (const int c : order) {
             const Interval all = between(c, {-1, 0, whole}, {node.groups(c) - 1, whole, 0});
@@ -363,7 +421,8 @@ ThresholdSearch::Solved ThresholdSearch::attempt(int l, const Question& question
     const auto& [bound, c, from, to] = interval;
     Outcome sides[2];
     // Where one side costs that much, everything between the threshold and one end is cut off.
-    const std::int64_t cutoffs[2] = {limit - split_cost_ - to.right, limit - split_cost_ - from.left};
+    const std::int64_t most = context_.techniques.cutoffs ? limit - split_cost_ : kInfinite;
+    const std::int64_t cutoffs[2] = {most - to.right, most - from.left};
     const std::int64_t known[2] = {from.left, to.right};
     for (int side = 0; side < 2; ++side) {
         sides[side].bound = known[side];

@@ -74,6 +74,9 @@ private:
         int threshold;
         std::int64_t left, right;
     };
+    struct Found {              // the root of the best tree so far
+        int column = -1, threshold = 0;
+    };
     struct Interval {           // the thresholds between two others
         std::int64_t bound;
         int column;
@@ -100,16 +103,17 @@ private:
 
     void search(int l, const Question& question, Outcome& out);
     void search_larger(int l, const Question& question, Outcome& out);
+    Outcome grow(int l, const Question& question);
     void search_stumps(int l, const Question& question, Outcome& out);
 
     // Depth two.
     void search_pairs(int l, const Question& question, const Shares& shares, Outcome& out);
     int pick(const Level& at, int c, const std::vector<Solved>& solved, std::int64_t limit, int* thresholds) const;
     void scan(int l, int c, const int* thresholds, int count, const Question& question, const Shares& shares,
-              std::vector<Solved>& solved, Outcome& out);
+              std::vector<Solved>& solved, Found& found, Outcome& out);
     Stump side_stump(int l, int c, int t, bool right, Leaves leaves) const;
     std::int64_t side_cost(std::int64_t leaf, std::int64_t stump, Size size) const;
-    void write_stumps(int l, int c, int t, const Question& question, const Shares& shares, Outcome& out);
+    void write_stumps(int l, const Found& found, const Question& question, const Shares& shares, Outcome& out);
 
     // Larger depths.
     void search_intervals(int l, const Question& question, const Shares& shares, std::int64_t whole, Outcome& out);

@@ -194,8 +194,8 @@ class LinearOracle:
             column are 0, ..., m_j - 1, each of them taken by some row; 0/1 columns are columns of
             two ranks. Every row a different one for full speed.
         weights, memory_limit, techniques
-            As for `LinearOracle`; "reduce", "inheritance", "slack", "first_pass" and "deepening"
-            make no difference here.
+            As for `LinearOracle`; "reduce", "inheritance", "slack" and "deepening" make no
+            difference here.
         n_jobs
             Checked; the search runs on one thread.
 
