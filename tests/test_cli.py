@@ -271,6 +271,31 @@ def test_frontier(customers: Path, tmp_path: Path) -> None:
     assert len(out.read_text().splitlines()) > len(rows)
 
 
+def test_a_tree_of_the_frontier(customers: Path, tmp_path: Path) -> None:
+    model, page = tmp_path / "model.json", tmp_path / "report.html"
+    arguments = ("frontier", customers, "--target", "bought", "--depth", 2, "--test-size", 0.3)
+    result = run(*arguments, "--save-tree", 2, "--save", model, "--report", page)
+    assert result.exit_code == 0, result.output
+    assert "test_recall" in result.output
+    assert "tree 2:" in result.output
+    second = result.output.splitlines()[2].split()
+    confusion = Model.load(model).confusion()
+    assert confusion is not None
+    assert [confusion.tp, confusion.fp, confusion.fn, confusion.tn] == list(map(int, second[6:10]))
+    assert "trade between the two kinds of error" in page.read_text(encoding="utf-8")
+    chosen = run(*arguments, "--at", "recall >= 0.8", "--metric", "precision", "--save", model)
+    assert chosen.exit_code == 0, chosen.output
+    fitted = run("fit", *arguments[1:], "--metric", "precision", "--constraint", "recall >= 0.8",
+                 "--save", tmp_path / "fit.json")  # fmt: skip
+    assert fitted.exit_code == 0, fitted.output
+    found, best = Model.load(model), Model.load(tmp_path / "fit.json")
+    assert found.train.value == best.train.value
+    assert run(*arguments, "--at", "recall >= 1", "--at", "fp <= 0").exit_code == 4
+    assert "there are" in fails(*arguments, "--save-tree", 999)
+    assert "choose one with --save-tree" in fails(*arguments, "--save", model)
+    assert "use one of them" in fails(*arguments, "--save-tree", 1, "--at", "recall >= 0.5")
+
+
 def test_quiet(customers: Path, tmp_path: Path) -> None:
     result = run("fit", customers, "--target", "bought", "-q", "--save", tmp_path / "m.json")
     assert (result.exit_code, result.output) == (0, "")

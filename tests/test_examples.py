@@ -31,3 +31,13 @@ def test_tune_on_dask(tmp_path) -> None:
     printed = run("tune_on_dask.py", folder=tmp_path)
     assert "36 fits; the best F1 score in cross-validation is 0.9" in printed
     assert "optimal: no tree of depth" in printed
+
+
+@pytest.mark.slow
+def test_gallery(tmp_path) -> None:
+    pytest.importorskip("matplotlib")
+    os.environ.setdefault("MPLBACKEND", "Agg")
+    names = run("gallery.py", str(tmp_path), folder=tmp_path).split()
+    assert {f"gallery-{name}.png" for name in names} == {path.name for path in tmp_path.iterdir()}
+    page = (EXAMPLES.parent / "docs" / "gallery.md").read_text(encoding="utf-8")
+    assert all(f"assets/gallery-{name}.png" in page for name in names)

@@ -13,16 +13,17 @@ import goct
 
 ROOT = Path(goct.__file__).parent
 TOOLS = "_core _deadline _validation exceptions exact"
-CORE = f"{TOOLS} _text metrics tree constraints features problem task solution"
+CORE = f"{TOOLS} _html _text metrics tree constraints features problem task solution"
 MAY_IMPORT = {
     "_deadline": "exceptions",
     "_validation": "exact",
     "exceptions": "",
     "exact": "",
     "files": "",
+    "_html": "",
     "_text": "exact",
     "metrics": "exact",
-    "tree": "_text _validation metrics",
+    "tree": "_html _text _validation metrics",
     "constraints": "_validation exact metrics",
     "class_weight": "_validation exact",
     "features": TOOLS,

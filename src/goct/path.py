@@ -8,6 +8,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from goct._html import html_card, html_table
 from goct._validation import check_jobs
 from goct.exact import Exact
 from goct.metrics import Metric
@@ -237,6 +238,22 @@ class Path:
             f"Path of {self.task.metric.name} at depth {self.task.size.max_depth}: "
             f"0 to {len(self) - 1} splits, {proven} of {len(self)} proven"
         )
+
+    def __repr__(self) -> str:
+        return f"<{self}>"
+
+    def _repr_html_(self) -> str:
+        head = ("splits", self.task.metric.name, "proven bound", "status")
+        rows = [
+            (
+                k,
+                "" if s.value is None else f"{float(s.value):.6f}",
+                "" if s.status is Status.INFEASIBLE else f"{float(s.bound):.6f}",
+                s.status.name.lower().replace("_", " "),
+            )
+            for k, s in enumerate(self.solutions)
+        ]
+        return html_card(str(self), html_table(head, rows))
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the value against the number of splits, with its concave envelope.

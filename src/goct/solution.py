@@ -6,9 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from fractions import Fraction
+from html import escape
 from math import inf
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
+from goct._html import html_card
 from goct._text import confusion_table, format_exact, one_line
 from goct._validation import check_count
 from goct.constraints import Constraint
@@ -17,6 +19,9 @@ from goct.metrics import Metric
 from goct.problem import Problem
 from goct.task import Task
 from goct.tree import Tree
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 class Status(Enum):
@@ -253,6 +258,64 @@ class Solution:
     def gap(self) -> Exact | None:
         """``bound - objective``, in the metric's own unit; None without a tree."""
         return None if self.objective is None else self.bound - self.objective
+
+    def __repr__(self) -> str:
+        tree = "no tree" if self.tree is None else f"{self.tree.splits} splits"
+        value = "" if self.value is None else f" {float(self.value):.6g}"
+        return (
+            f"<Solution {self.status.name}: {self.metric.name}{value}, "
+            f"bound {float(self.bound):.6g}, {tree}>"
+        )
+
+    def _repr_html_(self) -> str:
+        facts = [("status", self.describe_status())]
+        drawn = ""
+        if self.tree is not None and self.value is not None:
+            drawn = self.tree.to_html(self.tree.node_counts(self.problem))
+            facts.insert(0, (self.metric.name, format_exact(self.value)))
+        if self.status is not Status.INFEASIBLE:
+            facts.insert(-1, ("proven bound", format_exact(self.bound)))
+        title = f"Solution: {self.status.name.lower().replace('_', ' ')}"
+        lines = "".join(
+            f'<div><span style="opacity:.6">{escape(name)}</span> {escape(one_line(fact))}</div>'
+            for name, fact in facts
+        )
+        return html_card(title, drawn, lines)
+
+    def plot_progress(self, ax: Axes | None = None) -> Axes:
+        """Draw the best objective and the proven bound over time.
+
+        Parameters
+        ----------
+        ax
+            Where to draw; by default a new figure.
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed: ``pip install goct[plot]``.
+        """
+        try:
+            import matplotlib.pyplot as plt
+        except ImportError:
+            raise ImportError("a plot needs matplotlib: pip install 'goct[plot]'") from None
+        if ax is None:
+            ax = plt.subplots(figsize=(6, 3.8), layout="constrained")[1]
+        told: list[Progress] = self.stats.get("progress", [])
+        last = Progress(float(self.stats.get("time", 0.0)), self.objective, self.bound, 0)
+        events = [event for event in told if event.elapsed <= last.elapsed] + [last]
+        times = [event.elapsed for event in events]
+        nan = float("nan")
+        best = [nan if e.objective is None else float(e.objective) for e in events]
+        ax.step(times, [float(e.bound) for e in events], where="post", color="#d9622b",
+                marker=".", label="proven bound")  # fmt: skip
+        ax.step(times, best, where="post", color="#3a78b5", marker=".", label="best tree")
+        penalty = " − penalty" if self.split_penalty else ""
+        ax.set(xlabel="seconds", ylabel=self.metric.name + penalty)
+        ax.grid(color="#eceff2")
+        ax.set_axisbelow(True)
+        ax.legend(loc="best", frameon=False)
+        return ax
 
     def condensed(self) -> Solution:
         """Return the solution with no more of the data than the tree tells apart.

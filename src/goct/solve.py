@@ -18,7 +18,7 @@ from goct.metrics import Metric
 from goct.one_vs_rest import against_rest, name_the_rest, tree_against_rest
 from goct.plane.oracle import Proven
 from goct.problem import Problem
-from goct.solution import Callback, Limits, Solution
+from goct.solution import Callback, Limits, Progress, Solution
 from goct.task import Task
 from goct.tree import Tree
 
@@ -130,6 +130,7 @@ def solve(
         random_state = check_count(random_state, "random_state")
     if callback is not None and not callable(callback):
         raise TypeError(f"callback must be callable, got {callback!r}")
+    recorder = _Recorder(callback)
     binary = one_against_the_rest(task)
     run = _engine(engine, binary)
     _check_options(options, run)
@@ -151,9 +152,10 @@ def solve(
             limits=limits.after(time.perf_counter() - started),
             start=best,
             random_state=random_state,
-            callback=callback,
+            callback=recorder,
             **options,
         )
+        solution.stats["progress"] = recorder.events
     if certificate is not None:
         original = None if binary is task else problem
         solution = replace(
@@ -163,6 +165,21 @@ def solve(
         return solution
     tree = None if solution.tree is None else name_the_rest(solution.tree, problem)
     return replace(solution, tree=tree, task=task)
+
+
+class _Recorder:
+    """Keeps what a solver tells of its progress where that is new, and passes it on."""
+
+    def __init__(self, callback: Callback | None) -> None:
+        self.callback = callback
+        self.events: list[Progress] = []
+
+    def __call__(self, progress: Progress) -> Any:
+        """Keep the progress, and say what the callback says."""
+        last = self.events[-1] if self.events else None
+        if last is None or (last.objective, last.bound) != (progress.objective, progress.bound):
+            self.events.append(progress)
+        return None if self.callback is None else self.callback(progress)
 
 
 def _read_start(start: Any, task: Task, binary: Task) -> Tree | None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from goct._html import html_card, html_tree
 from goct._text import one_line, right_of
 from goct._validation import check_binary_matrix, names_of_columns
 from goct.metrics.confusion import Confusion
@@ -325,6 +326,30 @@ class Tree:
             note = "" if counts is None else f"  ({right_of(counts[number], node.label)})"
             lines.append(f"{lead}→ {one_line(str(self.classes[node.label]))}{note}")
         return "\n".join(lines)
+
+    def to_html(self, counts: NodeCounts | None = None) -> str:
+        """Return the tree as a piece of HTML for notebooks, as :meth:`to_text` draws it.
+
+        Parameters
+        ----------
+        counts
+            What :meth:`node_counts` returned, to show how often leaves are right.
+        """
+        lines: list[tuple[int, str, str, int | None, str]] = []
+        for i, (node, parent) in enumerate(self._preorder):
+            answer = "" if parent is None else ("yes" if parent[1] else "no")
+            if isinstance(node, Split):
+                words = one_line(self.feature_names[node.feature])
+                lines.append((self.depths[i], answer, words, None, ""))
+            else:
+                note = "" if counts is None else right_of(counts[i], node.label)
+                label = one_line(str(self.classes[node.label]))
+                lines.append((self.depths[i], answer, label, node.label, note))
+        return html_tree(lines)
+
+    def _repr_html_(self) -> str:
+        leaves = "1 leaf" if self.splits == 0 else f"{self.n_leaves} leaves"
+        return html_card(f"Tree of depth {self.depth} with {leaves}", self.to_html())
 
     def __str__(self) -> str:
         return self.to_text()

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
+from goct._deadline import seconds_left
 from goct.cli.data import Data, LearningOptions, Prepared, check_classes, learning, prepare
 from goct.cli.guard import Code, check_outputs, note
 from goct.data import Table
@@ -65,7 +66,7 @@ def explore(
         test=prepared.test,
         folds=prepared.folds(folds, seed),
         rows=_some_rows(prepared, rows, seed),
-        time_limit=60.0 if options.time_limit is None else options.time_limit,
+        time_limit=seconds_left(60.0) or 60.0,
         n_jobs=options.n_jobs,
         callback=None if options.quiet else lambda words: note(f"looking at {words}"),
     )

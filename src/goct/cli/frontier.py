@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,15 +12,22 @@ import typer
 
 from goct._deadline import seconds_left
 from goct._text import format_weight
-from goct.cli.data import Data, LearningOptions, learning, prepare
+from goct.cli.data import Data, LearningOptions, Prepared, learning, prepare
 from goct.cli.guard import Code, UsageError, check_outputs, note
+from goct.constraints import Constraint, get_constraint
 from goct.data.csv_file import write_csv
+from goct.data.dialect import MISSING
 from goct.files import atomic_write
-from goct.metrics import get_metric
-from goct.search.frontier import Vertex
+from goct.metrics import Metric, get_metric
+from goct.model import Model, Part, columns_of
+from goct.problem import Problem
+from goct.search.frontier import Frontier, Vertex
 from goct.search.frontier import frontier as find_frontier
+from goct.solution import Solution
+from goct.task import Task
 
 _COLUMNS = ("recall", "fpr", "precision", "f1", "accuracy", "tp", "fp", "fn", "tn", "splits")
+_TEST_COLUMNS = ("test_recall", "test_fpr")
 
 
 @learning
@@ -29,18 +37,46 @@ def frontier(
     pareto: Annotated[
         bool, typer.Option("--pareto", help="Also find all trees inside the hull; takes longer.")
     ] = False,
+    at: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Choose the tree of the best metric with 'recall >= 0.95', or the like; "
+            "may be repeated, and means --pareto."
+        ),
+    ] = None,
+    metric: Annotated[str, typer.Option(help="The metric that --at maximises.")] = "f1",
+    save_tree: Annotated[
+        int | None, typer.Option(min=1, help="Choose the tree of this line of the table.")
+    ] = None,
+    test_size: Annotated[
+        float, typer.Option(help="The share of rows to hold back for a test, such as 0.25.")
+    ] = 0.0,
+    seed: Annotated[int, typer.Option(min=0, help="Decides which rows are held back.")] = 0,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Write the points to this CSV file.")
     ] = None,
     plot: Annotated[
         Path | None, typer.Option(help="Draw the points into this PNG, SVG or PDF file.")
     ] = None,
+    save: Annotated[
+        Path | None, typer.Option(help="Write the chosen tree to this JSON file.")
+    ] = None,
+    report: Annotated[
+        Path | None, typer.Option(help="Write a report on the chosen tree to this HTML file.")
+    ] = None,
 ) -> None:
     """Find all best trades between recall and false alarms, and prove that there are no others."""
-    check_outputs([data], [output, plot])
+    check_outputs([data], [output, plot, save, report])
     if plot is not None and plot.suffix.lower() not in (".png", ".svg", ".pdf"):
         raise UsageError(f"{plot}: the name of a figure must end in .png, .svg or .pdf")
-    problem = prepare(data, options, one_vs_rest=True).train
+    if at and save_tree is not None:
+        raise UsageError("--at and --save-tree both choose a tree; use one of them")
+    if (save or report) and not at and save_tree is None:
+        raise UsageError("--save and --report need a tree: choose one with --save-tree or --at")
+    limits = [get_constraint(text) for text in at or ()]
+    goal = get_metric(metric)
+    prepared = prepare(data, options, one_vs_rest=True, test_size=test_size, seed=seed)
+    problem = prepared.train
     if problem.positive is None:
         raise UsageError(
             f"the frontier is about one class, and {options.target!r} has {problem.n_classes}; "
@@ -50,32 +86,93 @@ def frontier(
         problem,
         options.depth,
         max_splits=options.max_splits,
-        pareto=pareto,
+        pareto=pareto or bool(at),
         time_limit=seconds_left(),
         n_jobs=options.n_jobs,
     )
     points = found.vertices if found.pareto is None else found.pareto
-    rows = [_row(vertex) for vertex in points]
+    rows = [[i + 1, *_row(vertex, prepared.test)] for i, vertex in enumerate(points)]
+    columns = ("tree", *_COLUMNS, *(_TEST_COLUMNS if prepared.test is not None else ()))
     if output is not None:
         with atomic_write(output) as file:
-            write_csv(file, _COLUMNS, (row for row in rows))
+            write_csv(file, columns, (row for row in rows))
     if plot is not None:
         from goct.report.plot import plot_frontier
 
         plot_frontier(found, plot)
     if not options.quiet:
-        typer.echo("\n".join(_table(rows)))
-        what = "points of the Pareto front" if pareto else "corners of the ROC hull"
+        typer.echo("\n".join(_table(columns, rows)))
+        what = "corners of the ROC hull" if found.pareto is None else "points of the Pareto front"
         proven = "proven complete" if found.is_complete else "not complete: stopped at a limit"
         typer.echo(f"\n{len(points)} {what} of the trees of depth {options.depth}, {proven}")
-        for path in (output, plot):
+    if at or save_tree is not None:
+        chosen = _choose(found, goal, limits, save_tree)
+        _write_tree(prepared, found, goal, chosen, save, report)
+        if not options.quiet:
+            shown = next(i for i, vertex in enumerate(points) if vertex is chosen) + 1
+            typer.echo(f"\ntree {shown}:\n{chosen.tree.to_text(problem)}")
+    if not options.quiet:
+        for path in (output, plot, save, report):
             if path is not None:
                 note(f"written: {path}")
     if not found.is_complete:
         raise typer.Exit(Code.STOPPED)
 
 
-def _row(vertex: Vertex) -> list[Any]:
+def _choose(
+    found: Frontier, goal: Metric, limits: Sequence[Constraint], number: int | None
+) -> Vertex:
+    """Return the tree of a line of the table, or the best one that keeps the constraints."""
+    points = found.vertices if found.pareto is None else found.pareto
+    if number is not None:
+        if number > len(points):
+            raise UsageError(f"--save-tree is {number}, but there are {len(points)} trees")
+        return points[number - 1]
+    chosen = found.best(goal, limits)
+    if chosen is not None:
+        return chosen
+    words = " and ".join(limit.name for limit in limits)
+    if not found.is_complete:
+        note(f"no tree with {words} was found before the limit")
+        raise typer.Exit(Code.NO_TREE)
+    note(f"no tree of depth {found.max_depth} has {words}; this is proven")
+    raise typer.Exit(Code.INFEASIBLE)
+
+
+def _write_tree(
+    prepared: Prepared,
+    found: Frontier,
+    goal: Metric,
+    chosen: Vertex,
+    save: Path | None,
+    report: Path | None,
+) -> None:
+    """Write the model and the report of a tree of the frontier."""
+    problem = prepared.train
+    task = Task.read(problem, goal, found.max_depth, max_splits=found.max_splits)
+    best = goal.best_value(problem)
+    if found.is_complete:
+        best = max(goal.evaluate(vertex.tree, problem) for vertex in found.pareto or found.vertices)
+    value = goal.evaluate(chosen.tree, problem)
+    solution = Solution.of_tree(task, chosen.tree, max(best, value), limit=found.limit)
+    model = Model.from_solution(
+        solution,
+        prepared.binarizer.conditions_,
+        source=prepared.source,
+        columns=columns_of(prepared.binarizer),
+        missing_words=MISSING,
+    )
+    test = None if prepared.test is None else Part.of(chosen.tree, prepared.test, goal)
+    model = replace(model, test=test, notes=prepared.notes)
+    if save is not None:
+        model.save(save)
+    if report is not None:
+        from goct.report.html import write_report
+
+        write_report(model, report)
+
+
+def _row(vertex: Vertex, test: Problem | None) -> list[Any]:
     confusion = vertex.confusion
     metrics = [get_metric(name).value(confusion) for name in ("precision", "f1", "accuracy")]
     counts: list[int | Fraction] = [confusion.tp, confusion.fp, confusion.fn, confusion.tn]
@@ -83,11 +180,20 @@ def _row(vertex: Vertex) -> list[Any]:
         *(f"{v:.6f}" for v in (vertex.recall, vertex.false_positive_rate, *map(float, metrics))),
         *map(format_weight, counts),
         vertex.tree.splits,
+        *([] if test is None else _test_cells(vertex, test)),
     ]
 
 
-def _table(rows: Sequence[Sequence[Any]]) -> Iterator[str]:
-    cells = [_COLUMNS, *([str(cell) for cell in row] for row in rows)]
+def _test_cells(vertex: Vertex, test: Problem) -> list[str]:
+    confusion = vertex.tree.confusion(test)
+    if not confusion.n_pos or not confusion.n_neg:
+        return ["", ""]
+    tried = Vertex(vertex.tree, confusion)
+    return [f"{tried.recall:.6f}", f"{tried.false_positive_rate:.6f}"]
+
+
+def _table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> Iterator[str]:
+    cells = [columns, *([str(cell) for cell in row] for row in rows)]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     for line in cells:
         yield "  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True))

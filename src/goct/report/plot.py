@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from goct._text import right_of
 from goct.export.colours import class_colours
 from goct.files import atomic_write
+from goct.report.intervals import interval_words
 from goct.report.view import NodeView, TreeView, view_of, wrapped
 
 if TYPE_CHECKING:
@@ -26,9 +27,10 @@ _LETTERS = 22
 def plot_tree(source: Any, ax: Axes | None = None, *, fontsize: float = 8.5) -> Axes:
     """Draw a tree from left to right.
 
-    Splits show their condition and, as a bar, the classes of the rows that
-    reach them; leaves show the class they predict and how often it is right.
-    Lines are as wide as the share of rows that follow them.
+    Splits show their condition; leaves show the class they predict, how often it is
+    right, and Wilson's interval of 95 % for that. The bar in a box is as long as the
+    share of rows that reach it, and its colours are their classes; lines are as wide
+    as the share of rows that follow them.
 
     Parameters
     ----------
@@ -101,7 +103,7 @@ def _draw_line(ax: Axes, view: TreeView, node: NodeView, fontsize: float) -> Non
 
 
 def _draw_node(ax: Axes, view: TreeView, node: NodeView, fontsize: float) -> None:
-    from matplotlib.patches import FancyBboxPatch, Rectangle
+    from matplotlib.patches import FancyBboxPatch
 
     colours = class_colours(len(view.classes), view.positive)
     x, y = _place(node)
@@ -120,25 +122,35 @@ def _draw_node(ax: Axes, view: TreeView, node: NodeView, fontsize: float) -> Non
         zorder=2,
     )
     ax.add_patch(box)
-    total = node.total
+    _draw_bar(ax, view, node, left, bottom)
     if node.label is None:
         assert node.question is not None
         text = "\n".join(wrapped(f"{node.question}?", _LETTERS))
         ax.text(x, y + 0.04, text, fontsize=fontsize, color=_INK, ha="center", va="center",
                 linespacing=1.05, zorder=4, parse_math=False)  # fmt: skip
-        at, full = left + 0.08, _WIDTH - 0.16
-        for count, colour in zip(node.counts, colours, strict=True):
-            part = full * float(count / total) if total else 0.0
-            bar = Rectangle((at, bottom + 0.035), part, 0.05, color=colour.strong, lw=0, zorder=3)
-            ax.add_patch(bar)
-            at += part
         return
     label = wrapped(view.classes[node.label], _LETTERS, lines=1)[0]
     right = right_of(node.counts, node.label)
-    ax.text(x, y + 0.085, label, fontsize=fontsize, color=_INK, ha="center", va="center",
+    if node.total:
+        right += f", {interval_words(node.counts[node.label], node.total)}"
+    ax.text(x, y + 0.105, label, fontsize=fontsize, color=_INK, ha="center", va="center",
             weight="bold", zorder=4, parse_math=False)  # fmt: skip
-    ax.text(x, y - 0.1, right, fontsize=fontsize * 0.85, color="#4a525b", ha="center", va="center",
+    ax.text(x, y - 0.05, right, fontsize=fontsize * 0.78, color="#4a525b", ha="center", va="center",
             zorder=4)  # fmt: skip
+
+
+def _draw_bar(ax: Axes, view: TreeView, node: NodeView, left: float, bottom: float) -> None:
+    """Draw a bar whose area is the rows that reach a node, in the colours of their classes."""
+    from matplotlib.patches import Rectangle
+
+    whole, at = view.nodes[0].total, left + 0.08
+    for count, colour in zip(
+        node.counts, class_colours(len(view.classes), view.positive), strict=True
+    ):
+        part = (_WIDTH - 0.16) * float(count / whole) if whole else 0.0
+        bar = Rectangle((at, bottom + 0.035), part, 0.05, color=colour.strong, lw=0, zorder=3)
+        ax.add_patch(bar)
+        at += part
 
 
 def plot_frontier(frontier: Frontier, path: str | os.PathLike[str]) -> None:
@@ -156,18 +168,7 @@ def plot_frontier(frontier: Frontier, path: str | os.PathLike[str]) -> None:
     except ImportError:
         raise ImportError("a figure needs matplotlib: pip install 'goct[plot]'") from None
     figure = Figure(figsize=(5.6, 5.2), layout="constrained")
-    ax = figure.subplots()
-    ax.plot([0, 1], [0, 1], color=_LINE, linewidth=0.8, linestyle=":")
-    if frontier.pareto is not None:
-        rates = [(v.false_positive_rate, v.recall) for v in frontier.pareto]
-        ax.plot(*zip(*rates, strict=True), ".", color="#3a78b5", markersize=4, label="Pareto front")
-    rates = [(v.false_positive_rate, v.recall) for v in frontier.vertices]
-    ax.plot(*zip(*rates, strict=True), "o-", color="#d9622b", markersize=5, label="ROC hull")
-    ax.set(xlabel="false positive rate", ylabel="recall", xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
-    ax.set_title(f"Trees of depth {frontier.max_depth}", loc="left", fontsize=11)
-    ax.grid(color="#eceff2")
-    ax.set_axisbelow(True)
-    ax.legend(loc="lower right", frameon=False)
+    frontier.plot(figure.subplots())
     target = Path(path)
     buffer = io.BytesIO()
     figure.savefig(buffer, format=target.suffix[1:].lower(), dpi=150)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
 
+from goct._html import html_card, html_table
 from goct.constraints import Constraint, MetricConstraint, check_constraints
 from goct.exact import Exact, as_fraction
 from goct.metrics import Confusion, Metric, Shape, get_metric
@@ -20,6 +22,9 @@ from goct.search.questions import SearchOracle
 from goct.solution import Limit, Limits
 from goct.task import LeafMeasure, SizeLimit
 from goct.tree import Tree
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True)
@@ -128,6 +133,73 @@ class Frontier:
         fn = as_fraction(false_negative, "false_negative") * share / self.problem.n_pos
         fp = as_fraction(false_positive, "false_positive") * (1 - share) / self.problem.n_neg
         return self.cheapest(fn, fp)
+
+    def plot(
+        self,
+        ax: Axes | None = None,
+        *,
+        metric: str | Metric | None = None,
+        others: Mapping[str, Tree] | None = None,
+    ) -> Axes:
+        """Draw the frontier in the plane of false positive rate and recall.
+
+        Parameters
+        ----------
+        ax
+            Where to draw; by default a new figure.
+        metric
+            A metric of two classes whose level lines are drawn, too.
+        others
+            Other trees on the same data by name, such as one of CART, each drawn as a point.
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed: ``pip install goct[plot]``.
+        """
+        try:
+            import matplotlib.pyplot as plt
+        except ImportError:
+            raise ImportError("a plot needs matplotlib: pip install 'goct[plot]'") from None
+        if ax is None:
+            ax = plt.subplots(figsize=(5.6, 5.2), layout="constrained")[1]
+        ax.plot([0, 1], [0, 1], color="#9aa3ad", linewidth=0.8, linestyle=":")
+        if metric is not None:
+            _draw_levels(ax, get_metric(metric), self.problem)
+        if self.pareto is not None:
+            rates = [(v.false_positive_rate, v.recall) for v in self.pareto]
+            ax.plot(*zip(*rates, strict=True), ".", color="#3a78b5", ms=5, label="Pareto front")
+        rates = [(v.false_positive_rate, v.recall) for v in self.vertices]
+        words = "ROC hull" if self.is_complete else "ROC hull so far"
+        ax.plot(*zip(*rates, strict=True), "o-", color="#d9622b", markersize=5, label=words)
+        for name, tree in (others or {}).items():
+            point = Vertex(tree, tree.confusion(self.problem))
+            place = [point.false_positive_rate], [point.recall]
+            ax.plot(*place, "s", color="#5b6570", markersize=7, label=name)
+        ax.set(xlabel="false positive rate", ylabel="recall")
+        ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
+        splits = "" if self.max_splits is None else f" with at most {self.max_splits} splits"
+        ax.set_title(f"Trees of depth {self.max_depth}{splits}", loc="left", fontsize=11)
+        ax.grid(color="#eceff2")
+        ax.set_axisbelow(True)
+        ax.legend(loc="lower right", frameon=False)
+        return ax
+
+    def __repr__(self) -> str:
+        points = "" if self.pareto is None else f", {len(self.pareto)} points of the Pareto front"
+        done = "complete" if self.is_complete else f"stopped ({self.limit.value})"
+        return (
+            f"<Frontier of depth {self.max_depth}: {len(self.vertices)} vertices{points}, {done}>"
+        )
+
+    def _repr_html_(self) -> str:
+        points = self.vertices if self.pareto is None else self.pareto
+        rows = [
+            (f"{v.recall:.4f}", f"{v.false_positive_rate:.4f}", v.tree.splits, v.tree.depth)
+            for v in points
+        ]
+        head = ("recall", "false positive rate", "splits", "depth")
+        return html_card(repr(self).strip("<>"), html_table(head, rows))
 
     def best(self, metric: str | Metric, constraints: Any = ()) -> Vertex | None:
         """Return the point with the largest value of a metric that meets the constraints.
@@ -267,6 +339,23 @@ def frontier(
         problem=problem,
         stats={"oracle_calls": session.calls, "time": session.elapsed},
     )
+
+
+def _draw_levels(ax: Axes, metric: Metric, problem: Problem, steps: int = 40) -> None:
+    """Draw the level lines of a metric in the plane of false positive rate and recall."""
+    binary = problem if problem.n_classes == 2 else against_rest(problem)
+    goal = metric.oriented(binary)
+    pos, neg = Fraction(problem.n_pos), Fraction(problem.n_neg)
+    shares = [Fraction(i, steps) for i in range(steps + 1)]
+
+    def value(recall: Fraction, rate: Fraction) -> float:
+        tp, fp = recall * pos, rate * neg
+        return float(goal.value(Confusion(tp, fp, pos - tp, neg - fp)))
+
+    values = [[value(recall, rate) for rate in shares] for recall in shares]
+    rates = [float(share) for share in shares]
+    lines = ax.contour(rates, rates, values, levels=14, colors="#b8c0c8", linewidths=0.8)
+    ax.clabel(lines, fontsize=7, fmt="%.2g")
 
 
 def _check_leaves(size: SizeLimit, problem: Problem) -> LeafMeasure:
