@@ -59,6 +59,7 @@ Prover::Values Prover::values_of(const DepthTwoValues& values, int depth) const 
 std::int32_t Prover::add(Fact fact, const Key& key) {
     const auto number = static_cast<std::int32_t>(facts_.size());
     (fact.relaxed ? known_ : known_allowed_)[fact.depth][key] = number;
+    fact.key = key;
     facts_.push_back(std::move(fact));
     return number;
 }
@@ -271,7 +272,10 @@ void Prover::solve_side(int l, int depth, int f, bool inside) {
     Level& below = level(l + 1);
     below.node.make_child(instance_, at.node, f, inside, true, splits_);
     below.path = extended(at, f, inside);
-    const std::int32_t fact = search(l + 1, depth - 1, cutoffs);
+    // A little beyond what is needed here: a stronger fact serves more of the similar row sets.
+    Values beyond = cutoffs;
+    for (std::int64_t& cutoff : beyond) cutoff += cutoff / 4;
+    const std::int32_t fact = search(l + 1, depth - 1, beyond);
     if (facts_[fact].relaxed) {
         learn(at, f, inside, fact);
     } else {
@@ -308,10 +312,7 @@ void Prover::solve_table(int l, int f, bool inside, bool weighted) {
 void Prover::learn(Level& at, int f, bool inside, std::int32_t fact) {
     const Node& node = at.node;
     const int features = node.features();
-    if (at.open)
-        depth_two_.overlaps(*at.open, f, at.overlap);
-    else
-        node.overlaps(instance_, f, nullptr, at.overlap);
+    overlaps(at, f);
     const Values& value = facts_[fact].value;
     const std::int64_t whole = inside ? node.inside(f).swing : node.outside(f).swing;
     for (std::size_t m = 0; m < value.size(); ++m)
@@ -320,6 +321,14 @@ void Prover::learn(Level& at, int f, bool inside, std::int32_t fact) {
             at.bound[1].raise(m * features + j, value[m] - (whole - both), fact);
             at.bound[0].raise(m * features + j, value[m] - both, fact);
         }
+}
+
+// The swings of the rows inside both f and each other feature.
+void Prover::overlaps(Level& at, int f) {
+    if (at.open)
+        depth_two_.overlaps(*at.open, f, at.overlap);
+    else
+        at.node.overlaps(instance_, f, nullptr, at.overlap);
 }
 
 std::int32_t Prover::conclude(int l, int depth) {
@@ -360,6 +369,11 @@ std::vector<std::int32_t> Prover::choose(Level& at, int depth, bool relaxed) {
         slack.emplace_back(least, f);
     }
     std::ranges::sort(slack);
+    sides_.clear();
+    for (int f = 0; f < features; ++f) {
+        sides_.emplace(at.node.inside(f).key, 2 * f + 1);
+        sides_.emplace(at.node.outside(f).key, 2 * f);
+    }
     Values current[2];
     for (Values& bounds : current) bounds.assign(std::size_t(side_classes) * features, 0);
     std::vector<std::int32_t> chosen;
@@ -395,8 +409,25 @@ std::vector<std::int32_t> Prover::choose(Level& at, int depth, bool relaxed) {
 // Raises bounds by class and feature by what a fact about any row set says.
 void Prover::use(Level& at, std::int32_t fact, Values (&current)[2]) {
     const Node& node = at.node;
-    const Bits rows = rows_of(facts_[fact]);
     const int features = node.features();
+    const Values& value = facts_[fact].value;
+    const auto raise = [&](std::int64_t whole, std::int64_t shared, auto&& both) {
+        for (std::size_t m = 0; m < value.size(); ++m)
+            for (int f = 0; f < features; ++f) {
+                std::int64_t &in = current[1][m * features + f], &out = current[0][m * features + f];
+                in = std::max(in, value[m] - (whole - both(f)));
+                out = std::max(out, value[m] - (whole - (shared - both(f))));
+            }
+    };
+    if (const auto side = sides_.find(facts_[fact].key); side != sides_.end()) {
+        const int f = side->second / 2;
+        const bool inside = side->second % 2;
+        overlaps(at, f);
+        const std::int64_t whole = inside ? node.inside(f).swing : node.outside(f).swing;
+        raise(whole, whole, [&](int j) { return inside ? at.overlap[j] : node.inside(j).swing - at.overlap[j]; });
+        return;
+    }
+    const Bits rows = rows_of(facts_[fact]);
     std::int64_t whole = 0, shared = 0;
     for (std::size_t w = 0; w < rows.size(); ++w)
         for (std::uint64_t bits = rows[w]; bits; bits &= bits - 1) {
@@ -412,13 +443,7 @@ void Prover::use(Level& at, std::int32_t fact, Values (&current)[2]) {
     }
     for (int f = features - 2; f >= 0; --f)
         if (node.chain_begin()[f] == node.chain_begin()[f + 1]) at.overlap[f] += at.overlap[f + 1];
-    const Values& value = facts_[fact].value;
-    for (std::size_t m = 0; m < value.size(); ++m)
-        for (int f = 0; f < features; ++f) {
-            std::int64_t &in = current[1][m * features + f], &out = current[0][m * features + f];
-            in = std::max(in, value[m] - (whole - at.overlap[f]));
-            out = std::max(out, value[m] - (whole - (shared - at.overlap[f])));
-        }
+    raise(whole, shared, [&](int f) { return at.overlap[f]; });
 }
 
 Proof Prover::trimmed() const {

@@ -50,6 +50,7 @@ private:
         bool relaxed;
         Values value;
         std::vector<std::int32_t> anchors;
+        Key key{};
     };
     // Bounds by class of trees and feature, and the facts they come from.
     struct Bounds {
@@ -99,6 +100,9 @@ private:
     std::int32_t conclude(int l, int depth);
     std::vector<std::int32_t> choose(Level& at, int depth, bool relaxed);
     void use(Level& at, std::int32_t fact, Values (&current)[2]);
+    void overlaps(Level& at, int f);
+    // The sides of the features of a node by their rows: 2 * feature + inside.
+    using Sides = std::unordered_map<Key, int, KeyHash>;
     Bits rows_of(const Fact& fact) const;
     std::vector<std::int32_t> extended(const Level& at, int f, bool inside) const;
 
@@ -120,6 +124,7 @@ private:
     std::vector<std::size_t> next_;
     std::vector<std::unordered_map<Key, std::int32_t, KeyHash>> known_, known_allowed_;     // by depth
     Values sums_, in_, out_;
+    Sides sides_;       // of the node whose facts are chosen
 };
 
 }  // namespace goct

@@ -124,7 +124,8 @@ def write(
         If Ctrl-C was pressed while the proof was made; then there is no file.
     """
     problem = original or solution.problem
-    header = _header(solution, problem, data_of(problem))
+    data = data_of(problem)
+    header = _header(solution, problem, data)
     if solution.stats.get("engine") == "mip":
         header |= {"checkable": False, "reason": MIP_REASON, "questions": []}
         return _save(path, header, [])
@@ -134,7 +135,9 @@ def write(
     if problem is not solution.problem:
         asked = replace(asked, positive=1)
     is_linear = asked.metric.is_linear and not asked.constraints
-    prover = _Prover(solution, asked, data_of(solution.problem))
+    if problem is not solution.problem:
+        data = data.against_rest(problem.positive or 0)
+    prover = _Prover(solution, asked, data)
     argument = _linear_argument(prover, asked) if is_linear else _Plane(prover, proven).argument()
     header |= argument.changes
     return _save(path, {**header, "questions": argument.questions}, argument.proofs)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +44,20 @@ FAMILIES: dict[str, dict[str, Any]] = {
     "stumps": {"metric": "mcc", "max_depth": 1},
 }
 
+MUTATED = (
+    "penalised accuracy",
+    "budgeted accuracy",
+    "several classes",
+    "instance costs",
+    "one against the rest",
+    "f1",
+    "mcc",
+    "penalised f1",
+    "heavy leaves",
+    "infeasible",
+)
+"""Those whose certificates are changed."""
+
 
 def problem_of(options: dict[str, Any], seed: int = 0) -> goct.Problem:
     """Return a noisy problem for a family of tasks."""
@@ -70,8 +85,10 @@ def certified(
     return problem, goct.solve(problem, **asked)
 
 
-def array_mutants(content: bytes, rng: np.random.Generator, number: int) -> Iterator[bytes]:
-    """Yield certificates with an error in some array of some proof."""
+def array_mutants(
+    content: bytes, rng: np.random.Generator, number: int
+) -> Iterator[tuple[str, bytes]]:
+    """Yield certificates with an error in some array of some proof, and the array's name."""
     header, proofs = read_certificate(content)
     for _ in range(number):
         changed = [dict(proof) for proof in proofs]
@@ -95,4 +112,55 @@ def array_mutants(content: bytes, rng: np.random.Generator, number: int) -> Iter
         if np.array_equal(array, proof[name]) or (is_byte and not (array >= 0).all()):
             continue
         proof[name] = array
-        yield write_certificate(header, changed)
+        yield name, write_certificate(header, changed)
+
+
+def header_mutants(header: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return headers that claim more than was proven, by what was changed."""
+    task, data = header["task"], header["data"]
+
+    def of_task(**changes: Any) -> dict[str, Any]:
+        return {**header, "task": {**task, **changes}}
+
+    def of_data(**changes: Any) -> dict[str, Any]:
+        return {**header, "data": {**data, **changes}}
+
+    mutants = {
+        "deeper": of_task(max_depth=task["max_depth"] + 1),
+        "another metric": of_task(metric=[["1", "specificity", {}]]),
+        "an unknown metric": of_task(metric=[["1", "goodness", {}]]),
+        "minus the metric": of_task(metric=[["-1", *task["metric"][0][1:]]]),
+        "other data": of_data(digest="0" * 64),
+        "no questions": {**header, "questions": []},
+        "another status": {**header, "status": "proven"},
+        "infeasible": {**header, "status": "infeasible", "tree": None},
+        "a bound below the tree": {**header, "status": "bound", "bound": ["-1000", []]},
+        "a leaf": {**header, "tree": 0 if header["tree"] != 0 else 1},
+        "no tree": {**header, "tree": None},
+        "no class": {**header, "tree": 7},
+        "no column": {**header, "tree": [99, 0, 1]},
+        "a chain of splits": {**header, "tree": [0, 0, [1, 0, [2, 0, [3, 0, [4, 0, 1]]]]]},
+        "not checkable": {**header, "checkable": False},
+    }
+    if header["status"] == "infeasible":
+        for name in ("infeasible", "a bound below the tree", "no tree", "another metric"):
+            del mutants[name]
+        mutants["looser"] = of_task(
+            constraints=[
+                [t, s, str(Fraction(b) - Fraction(1, 5))] for t, s, b in task["constraints"]
+            ]
+        )
+    if task["max_splits"] is not None:
+        mutants["more splits"] = of_task(max_splits=None)
+    elif task["split_penalty"] != "0":
+        mutants["cheaper splits"] = of_task(split_penalty=str(Fraction(task["split_penalty"]) / 3))
+    if task["min_leaf_weight"] != "0":
+        mutants["lighter leaves"] = of_task(min_leaf_weight="1")
+    if header["questions"] and "a" in header["questions"][0]:
+        for key, change in (("a", 1), ("b", 1), ("a", -(10**6))):
+            first, *others = header["questions"]
+            steeper = {**first, key: first[key] + change}
+            mutants[f"question {key} {change:+d}"] = {**header, "questions": [steeper, *others]}
+        if header["status"] != "infeasible":  # whose constraints are the same for both classes
+            mutants["another positive class"] = of_data(positive=(data["positive"] + 1) % 2)
+    return mutants

@@ -85,7 +85,7 @@ def write_certificate(header: dict[str, Any], proofs: Sequence[dict[str, NDArray
     parts = [len(text).to_bytes(8, "little"), text]
     for arrays in proofs:
         parts += [arrays[name].astype(dtype).tobytes() for name, dtype in ARRAYS.items()]
-    return MAGIC + zlib.compress(b"".join(parts), 9)
+    return MAGIC + zlib.compress(b"".join(parts), 3)
 
 
 # ------------------------------------------------------------------------------------------ data

@@ -1,0 +1,107 @@
+"""Certificates: their size, what they add to a solution, and how long a check takes.
+
+    python benchmarks/certificates.py --depths 4
+    python benchmarks/certificates.py --mutants 1000
+
+The times are CPU times with one thread, `solve` without and with a certificate in turn. With
+`--mutants`, errors are put into certificates of several kinds of tasks instead, so many for each: a
+mutant is harmless if the very same statement still follows from what is left.
+"""
+
+from __future__ import annotations
+
+import os
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # read when numpy is loaded
+
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+
+from common import PAPER, parser
+from goct import Problem, solve, verify
+from goct.bench.data import Folder
+from goct.verify import RejectedError, data_of
+from goct.verify.checker import check_certificate, read_certificate, write_certificate
+
+
+def measure(folder: Folder, name: str, metric: str, depth: int, path: Path) -> str:
+    """Solve with and without a certificate, check it, and return a line of the table."""
+    X, y = folder.load(name)
+    problem = Problem.from_arrays(X, y, pos_label=1)
+    seconds: dict[bool, list[float]] = {False: [], True: []}
+    for _ in range(3):
+        for wanted in (False, True):
+            start = time.process_time()
+            solution = solve(problem, metric, depth, certificate=path if wanted else None)
+            seconds[wanted].append(time.process_time() - start)
+    start = time.process_time()
+    verdict = verify(path, problem)
+    check = time.process_time() - start
+    without, with_one = min(seconds[False]), min(seconds[True])
+    proves = "" if solution.certificate.proves == "all" else " (a larger bound only)"
+    return (
+        f"| {name}{proves} | {without:.3f} s | × {with_one / without:.2f} "
+        f"| {path.stat().st_size / 1000:.0f} kB | {verdict.facts} "
+        f"| {check:.2f} s | × {check / without:.1f} |"
+    )
+
+
+def count_mutants(number: int, path: Path) -> None:
+    """Print how many mutants of certificates are rejected, by what was changed."""
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+    from tests.support.certificates import (
+        FAMILIES,
+        MUTATED,
+        array_mutants,
+        certified,
+        header_mutants,
+    )
+
+    found: dict[str, Counter[str]] = {}
+    for family in MUTATED:
+        problem, _ = certified(FAMILIES[family], path)
+        data, content = data_of(problem), path.read_bytes()
+        known = check_certificate(content, data)
+        header, proofs = read_certificate(content)
+        mutants = [
+            (f"array {n}", m) for n, m in array_mutants(content, np.random.default_rng(1), number)
+        ]
+        mutants += [
+            ("header", write_certificate(mutant, proofs))
+            for mutant in header_mutants(header).values()
+        ]
+        for what, mutant in mutants:
+            try:
+                same = check_certificate(mutant, data) == known
+                outcome = "harmless" if same else "ACCEPTED"
+            except RejectedError:
+                outcome = "rejected"
+            found.setdefault(what, Counter())[outcome] += 1
+    print("| what was changed | mutants | rejected | harmless | accepted with another statement |")
+    print("|---|---:|---:|---:|---:|")
+    for what, counts in sorted(found.items()):
+        kinds = " | ".join(str(counts[k]) for k in ("rejected", "harmless", "ACCEPTED"))
+        print(f"| {what} | {counts.total()} | {kinds} |")
+
+
+if __name__ == "__main__":
+    arguments = parser(__doc__, PAPER, [4])
+    arguments.add_argument("--metrics", nargs="+", default=["f1", "mcc"])
+    arguments.add_argument("--mutants", type=int, default=0, help="so many per kind of task")
+    options = arguments.parse_args()
+    target = Path(tempfile.mkdtemp()) / "proof.gct"
+    if options.mutants:
+        count_mutants(options.mutants, target)
+        sys.exit()
+    for asked in options.metrics:
+        for depth in options.depths:
+            print(f"\n{asked}, depth {depth}\n")
+            print("| dataset | solve | with certificate | size | facts | check | check / solve |")
+            print("|---|---:|---:|---:|---:|---:|---:|")
+            for dataset in options.names:
+                print(measure(Folder(options.data), dataset, asked, depth, target), flush=True)
