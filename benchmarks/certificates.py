@@ -31,7 +31,7 @@ from goct.verify.checker import check_certificate, read_certificate, write_certi
 
 def measure(folder: Folder, name: str, metric: str, depth: int, path: Path) -> str:
     """Solve with and without a certificate, check it, and return a line of the table."""
-    X, y = folder.load(name)
+    X, y = folder.read(name)
     problem = Problem.from_arrays(X, y, pos_label=1)
     seconds: dict[bool, list[float]] = {False: [], True: []}
     for _ in range(3):

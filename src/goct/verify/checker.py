@@ -626,6 +626,7 @@ class _Facts:
         sizes = np.array([len(v) for v in self.values])
         wanted = np.array([self.classes(int(d)) for d in self.depth])
         _require((sizes == wanted).all(), "a fact has the wrong number of values")
+        _require(np.isin(self.relaxed, (0, 1)).all(), "a fact is about no trees")
         _require(self.min_leaf or self.relaxed.all(), "a fact is about other trees")
 
     def rows(self, facts: NDArray[np.int64] | list[int]) -> NDArray[np.bool_]:
