@@ -279,8 +279,9 @@ def test_types_of_other_frames() -> None:
     pl, pa = pytest.importorskip("polars"), pytest.importorskip("pyarrow")
     texts = ["a", "b", None]
     levels = ["x = a", "x = b", "x is missing"]
+    enum = pl.DataFrame({"x": pl.Series(texts, dtype=pl.Enum(["a", "b"]))})  # has an order
+    assert names(Binarizer().fit(enum)) == ["x = b", "x is missing"]
     for frame in (
-        pl.DataFrame({"x": pl.Series(texts, dtype=pl.Enum(["a", "b"]))}),
         pl.DataFrame({"x": pl.Series(texts, dtype=pl.Categorical)}),
         pa.table({"x": pa.array(texts).dictionary_encode()}),
         pd.DataFrame({"x": pd.array(texts, dtype="string[pyarrow]")}),

@@ -136,6 +136,23 @@ def test_ordered_categories_are_cut_anywhere(kind) -> None:
     assert Binarizer("exact").fit(unordered).feature_names[0] == "size = huge"
 
 
+def test_other_methods_cut_ordered_categories_like_numbers() -> None:
+    values = ["small", "mid", "large", "huge"] * 6 + [None]
+    frame = pd.DataFrame({"size": pd.Categorical(values, SIZES, ordered=True)})
+    y = [v in ("large", "huge") for v in values]
+    for method in ("mdlp", "midpoints"):
+        binarizer = Binarizer(method).fit(frame, y)
+        assert binarizer.feature_names == ("size in {large, huge}", "size is missing")
+    binarizer = Binarizer("quantiles").fit(frame)
+    assert binarizer.feature_names == (
+        "size in {mid, large, huge}",
+        "size in {large, huge}",
+        "size = huge",
+        "size is missing",
+    )
+    assert binarizer.levels_ == {"size": sorted(SIZES)}
+
+
 def test_categories_in_order_that_are_numbers() -> None:
     frame = pd.DataFrame({"grade": pd.Categorical([3, 1, 2], [1, 2, 3], ordered=True)})
     binarizer = Binarizer("exact").fit(frame)

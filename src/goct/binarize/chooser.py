@@ -56,6 +56,9 @@ class Chooser:
         found: list[Condition] = []
         if name in self.given:
             found += _given_conditions(name, column.kind, self.given[name])
+        elif column.order:
+            cuts, ranks = _ordered(name, column)
+            found += [cuts[int(low)] for low, _ in self._gaps(Column("number", ranks))]
         elif column.kind == "category":
             found += self._levels(name, column)
         elif column.kind == "boolean":
@@ -69,10 +72,8 @@ class Chooser:
     def blocks(self, name: str, column: Column) -> list[Block]:
         """Return all conditions of a column, every threshold of what has an order included."""
         if column.order and name not in self.given:
-            levels = set(column.factorised()[0])
-            known = tuple(level for level in column.order if level in levels)
-            cut: list[Block] = [LevelCuts(name, known)] if len(known) > 1 else []
-            return [*cut, *_missing(name, column)]
+            levels, _ = _ordered(name, column)
+            return [*([levels] if len(levels) > 0 else ()), *_missing(name, column)]
         if column.kind not in ("number", "date") or name in self.given:
             return list(self.conditions(name, column))
         values = np.unique(column.values[~column.missing])
@@ -143,6 +144,14 @@ class Chooser:
         if rare and frequent:
             found.append(OneOf(name, tuple(rare)))
         return list(found)
+
+
+def _ordered(name: str, column: Column) -> tuple[LevelCuts, NDArray[np.float64]]:
+    """Return the levels of an ordered column that occur, and the rank of each value."""
+    levels, codes = column.factorised()
+    known = tuple(level for level in column.order if level in set(levels))
+    place = {level: float(rank) for rank, level in enumerate(known)}
+    return LevelCuts(name, known), np.array([place.get(v, np.nan) for v in levels])[codes]
 
 
 def _missing(name: str, column: Column) -> list[Condition]:
