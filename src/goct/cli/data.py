@@ -7,7 +7,7 @@ import inspect
 import re
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import MISSING, dataclass, fields
 from itertools import pairwise
 from pathlib import Path
@@ -21,7 +21,7 @@ from sklearn.base import clone
 from goct._deadline import deadline
 from goct.binarize import Binarizer
 from goct.cli.guard import UsageError, note
-from goct.data import Table, read_csv
+from goct.data import Table, TableFile, find_dialect, read_csv
 from goct.data.csv_file import suggest
 from goct.metrics import Metric
 from goct.model import Source
@@ -31,7 +31,17 @@ MAX_CLASSES = 50
 _MANY_NUMBERS = 20
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?")
 
-Data: TypeAlias = Annotated[Path, typer.Argument(help="A CSV file with a line of column names.")]
+Data: TypeAlias = Annotated[
+    Path,
+    typer.Argument(
+        help="A CSV file with a line of column names, compressed or not; - for standard input. "
+        "Parquet and Excel files, too, with the extra 'tables'."
+    ),
+]
+DateFormat: TypeAlias = Annotated[
+    str | None,
+    typer.Option(help="How dates are written, such as %d.%m.%Y; ISO 8601 is always read."),
+]
 Delimiter: TypeAlias = Annotated[
     str | None, typer.Option(help="What separates the columns; found out by default.")
 ]
@@ -77,6 +87,14 @@ class LearningOptions:
         list[str] | None,
         typer.Option(help="A column to leave out; may be repeated.", metavar="COLUMN"),
     ] = None
+    drop_missing_target: Annotated[
+        bool, typer.Option("--drop-missing-target", help="Leave out rows without a target.")
+    ] = False
+    missing: Annotated[
+        list[str] | None,
+        typer.Option(help="A word for missing values, such as '<5'; may be repeated."),
+    ] = None
+    date_format: DateFormat = None
     delimiter: Delimiter = None
     decimal: Decimal = None
     encoding: Encoding = None
@@ -128,12 +146,15 @@ class Prepared:
         What was said about the data.
     table, labels, goal
         The training part as it is, its labels, and what its cuts shall tell apart.
+    missing_words
+        What stands for missing values there.
     """
 
     binarizer: Binarizer
     train: Problem
     test: Problem | None
     source: Source
+    missing_words: Collection[str]
     notes: tuple[str, ...]
     table: Table
     labels: NDArray[Any]
@@ -189,19 +210,24 @@ def prepare(
     if target in (options.ignore or ()):
         raise UsageError(f"the target {target!r} cannot be ignored")
     kinds = dict.fromkeys(options.categorical or (), "category")
-    table = read_csv(
-        path,
-        kinds=kinds | {target: "category"},
-        ignore=options.ignore or (),
-        delimiter=read_delimiter(options.delimiter),
-        decimal=options.decimal,
-        encoding=options.encoding,
+    file = TableFile.find(path)
+    dialect = find_dialect(
+        file,
+        read_delimiter(options.delimiter),
+        options.decimal,
+        options.encoding,
+        missing=options.missing or (),
+        date_format=options.date_format,
     )
+    kinds |= {target: "category"}
+    table = read_csv(file, kinds=kinds, ignore=options.ignore or (), dialect=dialect)
     notes = list(table.notes)
+    if options.drop_missing_target:
+        table = _with_target(table, target, notes)
     labels, classes, positive = _labels(table, target, options.positive, notes)
     features = table.without({target})
     if not features.columns:
-        raise UsageError(f"{path}: there is no column to learn from besides {target!r}")
+        raise UsageError(f"{file}: there is no column to learn from besides {target!r}")
     test_rows = _test_rows(labels, test_size, seed)
     train_table = features.take(~test_rows)
     goal = labels[~test_rows]
@@ -227,12 +253,14 @@ def prepare(
     if not options.quiet:
         for text in notes:
             note(f"note: {text}")
-    source = Source(path.name, target, len(features.columns), len(binarizer.conditions_))
+    name = path.name if file.name == str(path) else file.name
+    source = Source(name, target, len(features.columns), len(binarizer.conditions_))
     return Prepared(
         binarizer,
         train,
         test,
         source,
+        dialect.missing_words,
         tuple(notes),
         train_table,
         labels[~test_rows],
@@ -255,6 +283,17 @@ def read_delimiter(text: str | None) -> str | None:
     return {"tab": "\t", "\\t": "\t"}.get(text or "", text)
 
 
+def _with_target(table: Table, target: str, notes: list[str]) -> Table:
+    """Return the table without rows that have no target, unless there are no others."""
+    absent = np.array([value is None for value in table.columns[target]])
+    if not absent.any() or absent.all():
+        return table
+    notes.append(
+        f"{int(absent.sum())} of {table.n_rows} rows are left out, as they have no {target!r}"
+    )
+    return table.take(~absent)
+
+
 def _labels(
     table: Table, target: str, positive: str | None, notes: list[str]
 ) -> tuple[NDArray[Any], tuple[Any, ...], int | None]:
@@ -271,7 +310,8 @@ def _labels(
         first = int(absent.argmax())
         raise UsageError(
             f"{table.path}, line {table.line_of(first)}: the target {target!r} is missing, as in "
-            f"{int(absent.sum())} of {table.n_rows} rows; remove them or fill them in"
+            f"{int(absent.sum())} of {table.n_rows} rows; leave them out with "
+            "--drop-missing-target, or fill them in"
         )
     counts = Counter(values.tolist())
     numbers = {label: float(label) for label in counts if _NUMBER.fullmatch(label)}

@@ -13,7 +13,6 @@ from goct._deadline import seconds_left
 from goct.cli.data import Data, LearningOptions, Prepared, check_classes, learning, prepare
 from goct.cli.guard import Code, check_outputs, note
 from goct.data import Table
-from goct.data.dialect import MISSING
 from goct.explore import Origin
 from goct.explore import explore as find_trees
 from goct.metrics import choose_metric, get_metric
@@ -60,7 +59,7 @@ def explore(
             prepared.binarizer.conditions_,
             prepared.source,
             columns_of(prepared.binarizer),
-            MISSING,
+            prepared.missing_words,
         ),
         max_splits=options.max_splits,
         test=prepared.test,

@@ -26,7 +26,6 @@ from goct.constraints import (
     RequireFeatures,
     get_constraint,
 )
-from goct.data.dialect import MISSING
 from goct.metrics import Metric, choose_metric, get_metric
 from goct.model import Model, Part, Quantity, Rival, columns_of
 from goct.report.rivals import compare_with_cart
@@ -186,7 +185,7 @@ def _model(prepared: Prepared, metric: Metric, solution: Solution) -> Model:
         prepared.binarizer.conditions_,
         source=prepared.source,
         columns=columns_of(prepared.binarizer),
-        missing_words=MISSING,
+        missing_words=prepared.missing_words,
     )
     limits = metric, solution.max_depth, tree.n_leaves, solution.constraints
     rivals: tuple[Rival, ...] = ()

@@ -13,9 +13,9 @@ import numpy as np
 import typer
 
 from goct._text import confusion_table, one_line
-from goct.cli.data import Decimal, Delimiter, Encoding, Quiet, read_delimiter
+from goct.cli.data import DateFormat, Decimal, Delimiter, Encoding, Quiet, read_delimiter
 from goct.cli.guard import UsageError, check_outputs, note
-from goct.data import Dialect, Table, find_dialect, read_csv
+from goct.data import Dialect, Table, TableFile, find_dialect, read_csv
 from goct.data.csv_file import read_header, read_rows, write_csv
 from goct.files import atomic_write
 from goct.model import Model
@@ -24,7 +24,10 @@ from goct.probabilities import Smoothing
 
 def predict(
     model: Annotated[Path, typer.Argument(help="A model, as written by goct fit --save.")],
-    data: Annotated[Path, typer.Argument(help="A CSV file with the columns that the tree needs.")],
+    data: Annotated[
+        Path,
+        typer.Argument(help="A table with the columns that the tree needs; - for standard input."),
+    ],
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Write to this CSV file.")
     ] = None,
@@ -48,6 +51,7 @@ def predict(
             metavar="COLUMN",
         ),
     ] = None,
+    date_format: DateFormat = None,
     delimiter: Delimiter = None,
     decimal: Decimal = None,
     encoding: Encoding = None,
@@ -56,21 +60,24 @@ def predict(
     """Predict the class of every row, and write the rows with a column more."""
     check_outputs([model, data], [output])
     tree = Model.load(model)
-    dialect = find_dialect(data, read_delimiter(delimiter), decimal, encoding)
-    names, _ = read_header(data, dialect)
+    file = TableFile.find(data)
+    dialect = find_dialect(
+        file, read_delimiter(delimiter), decimal, encoding, date_format=date_format
+    )
+    names, _ = read_header(file, dialect)
     if absent := [name for name in tree.columns if name not in names]:
         raise UsageError(
-            f"{data}: the tree needs the column {', '.join(map(repr, absent))}, which is not there"
+            f"{file}: the tree needs the column {', '.join(map(repr, absent))}, which is not there"
         )
     if smoothing is not None:
         tree = replace(tree, smoothing=Smoothing.read(smoothing))
     new = [column, *(f"{column} {label}" for label in tree.classes if proba)]
     for name in new:
         if name in names and not only:
-            raise UsageError(f"{data}: there is a column {name!r} already; choose another --column")
+            raise UsageError(f"{file}: there is a column {name!r} already; choose another --column")
     if target is None and tree.source.target in names:
         target = tree.source.target
-    table = _read(tree, data, dialect, names, target)
+    table = _read(tree, file, dialect, names, target)
     labels = tree.predict(table)
     shares = tree.predict_proba(table).round(6).tolist() if proba else [[]] * table.n_rows
     if not quiet:
@@ -79,8 +86,9 @@ def predict(
         _note_unknown_levels(tree, table)
         if target is not None:
             _compare(tree, table, target)
-    lines = read_rows(data, dialect)
-    head = next(lines)
+    lines = read_rows(file, dialect)
+    next(lines)
+    head = [name or "" for name in names]
     cells = zip(lines, labels.tolist(), shares, strict=True)
     rows: Iterator[list[Any]] = (
         [*([] if only else row), label, *share] for row, label, share in cells
@@ -90,8 +98,8 @@ def predict(
         write(sys.stdout, delimiter=dialect.delimiter)
         sys.stdout.flush()
         return
-    with atomic_write(output) as file:
-        write(file, delimiter=dialect.delimiter)
+    with atomic_write(output) as written:
+        write(written, delimiter=dialect.delimiter)
     if not quiet:
         counts = {label: int((labels == label).sum()) for label in tree.classes}
         shares = ", ".join(f"{count} {one_line(str(label))}" for label, count in counts.items())
@@ -99,7 +107,7 @@ def predict(
 
 
 def _read(
-    tree: Model, data: Path, dialect: Dialect, names: list[str | None], target: str | None
+    tree: Model, data: TableFile, dialect: Dialect, names: list[str | None], target: str | None
 ) -> Table:
     """Read the columns that the tree needs, and the one to compare with, as they were learned."""
     if target in tree.columns:

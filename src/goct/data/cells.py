@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import datetime
 import re
 from collections.abc import Callable, Collection, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -67,9 +69,11 @@ def _truth(text: str) -> float:
     return _TRUTHS[text.lower()]
 
 
-def _date(text: str) -> np.datetime64:
+def _date(text: str, date_format: str | None = None) -> np.datetime64:
     if text and not _DATE.fullmatch(text):
-        raise ValueError
+        if date_format is None:
+            raise ValueError
+        return np.datetime64(datetime.datetime.strptime(text, date_format), "us")
     return np.datetime64(text or "NaT", "us")
 
 
@@ -108,7 +112,8 @@ class ColumnReader:
         self.pieces: list[NDArray[Any]] = []
         self.missing_rows = 0  # at the start, as long as the kind is not known
         self.missing_words = words = dialect.missing_words
-        self.truths, self.dates = _Memory(_truth, words), _Memory(_date, words)
+        self.truths = _Memory(_truth, words)
+        self.dates = _Memory(partial(_date, date_format=dialect.date_format), words)
         self.levels = _Memory(_level, words, verbatim)
 
     def add(self, cells: Sequence[str], start: int) -> None:
@@ -163,7 +168,8 @@ class ColumnReader:
         return kind
 
     def _strict_kind_of(self, known: Sequence[str]) -> str:
-        for kind in ("number", "boolean", "date"):
+        kinds = ("number", "boolean", "date")
+        for kind in kinds if self.dialect.date_format is None else ("date", *kinds):
             try:
                 self._convert(kind, known)
             except ValueError as error:
@@ -228,6 +234,9 @@ class ColumnReader:
 
     def _words(self, kind: str) -> str:
         comma = kind == "number" and self.dialect.decimal == ","
+        date = kind == "date" and self.dialect.date_format is not None
+        if date:
+            return f"a date like {self.dialect.date_format}"
         return _WORDS[kind] + (" with a decimal comma" if comma else "")
 
 

@@ -10,23 +10,25 @@ from __future__ import annotations
 import contextlib
 import csv
 import gc
+import gzip
 import os
+import zlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from difflib import get_close_matches
-from itertools import islice
-from pathlib import Path
+from itertools import count, islice
 from typing import IO, Any
 
 from goct.data.cells import CellError, ColumnReader
-from goct.data.dialect import Dialect, TableError, find_dialect
+from goct.data.dialect import Dialect, find_dialect
 from goct.data.table import Table
+from goct.data.table_file import TableError, TableFile
 
 MAX_COLUMNS = 100_000
 _CELLS_PER_CHUNK = 1 << 15  # few enough to stay in the processor's cache
 
 
 def read_csv(
-    path: str | os.PathLike[str],
+    path: str | os.PathLike[str] | TableFile,
     *,
     kinds: Mapping[str, str] | None = None,
     ignore: Collection[str] = (),
@@ -35,9 +37,14 @@ def read_csv(
     delimiter: str | None = None,
     decimal: str | None = None,
     encoding: str | None = None,
+    missing: Collection[str] = (),
+    date_format: str | None = None,
     dialect: Dialect | None = None,
 ) -> Table:
     """Read a CSV file with a line of column names.
+
+    It may be compressed by gzip. Parquet files and the first sheet of Excel files
+    are read, too, with the extra ``tables``.
 
     Blanks around a cell do not count. Empty cells and NA, N/A, NaN, nan, NULL,
     null and ? are missing values.
@@ -45,7 +52,7 @@ def read_csv(
     Parameters
     ----------
     path
-        The file.
+        The file; ``-`` is standard input.
     kinds
         What columns hold, for those where the content shall not decide. A cell
         that does not fit is an error.
@@ -61,16 +68,22 @@ def read_csv(
         semicolon, tab or bar that fits the first lines, the decimal comma is
         recognised where it is clear, and the encoding is UTF-8 (or UTF-16 with a
         mark).
+    missing
+        Further words that stand for a missing value, such as ``<5``.
+    date_format
+        How dates are written besides ISO 8601, such as ``%d.%m.%Y``.
     dialect
-        All three at once, as :func:`find_dialect` returns them.
+        All of this at once, as :func:`find_dialect` returns them.
 
     Raises
     ------
     TableError
         If the file cannot be read as a table; the message says where.
     """
-    source = Path(path)
-    dialect = dialect or find_dialect(source, delimiter, decimal, encoding)
+    source = TableFile.find(path)
+    dialect = dialect or find_dialect(
+        source, delimiter, decimal, encoding, missing=missing, date_format=date_format
+    )
     names, notes = read_header(source, dialect)
     for name in [*(kinds or {}), *ignore, *(only or ())]:
         if name not in names:
@@ -80,7 +93,7 @@ def read_csv(
         for j, name in enumerate(names)
         if name is not None and name not in ignore and (only is None or name in only)
     }
-    forced = dict(kinds or {})
+    forced = {**source.kinds, **(kinds or {})}
     verbatim = verbatim or {}
     readers, n_rows = _read_columns(source, dialect, len(names), wanted, forced, verbatim)
     notes += [dialect.note] if dialect.note else []
@@ -101,19 +114,19 @@ def read_csv(
         len(columns),
         list(wanted),
         columns.__getitem__,
-        source,
+        source.name,
         tuple(notes),
         lambda row: _line_of(source, dialect, row),
     )
 
 
-def read_rows(path: str | os.PathLike[str], dialect: Dialect) -> Iterator[list[str]]:
+def read_rows(path: str | os.PathLike[str] | TableFile, dialect: Dialect) -> Iterator[list[str]]:
     """Iterate over the lines of a CSV file as lists of cells, the column names first.
 
     Empty lines are left out.
     """
-    source = Path(path)
-    with _open(source, dialect.encoding) as file:
+    source = TableFile.find(path)
+    with source.open(dialect.encoding) as file:
         reader = _parser(file, dialect)
         with _naming_the_line(source, reader):
             for row in reader:
@@ -130,19 +143,12 @@ def write_csv(
     writer.writerows(rows)
 
 
-def _open(path: Path, encoding: str) -> IO[str]:
-    try:
-        return path.open(encoding=encoding, newline="")
-    except OSError as error:
-        raise TableError(f"{path}: {error.strerror or error}") from None
-
-
 def _parser(lines: Any, dialect: Dialect) -> Any:
     return csv.reader(lines, delimiter=dialect.delimiter, strict=True)
 
 
 @contextlib.contextmanager
-def _naming_the_line(path: Path, reader: Any) -> Iterator[None]:
+def _naming_the_line(path: TableFile, reader: Any) -> Iterator[None]:
     try:
         yield
     except csv.Error as error:
@@ -162,11 +168,11 @@ def _naming_the_line(path: Path, reader: Any) -> Iterator[None]:
             f"{path}, line {line}: the byte 0x{byte} is not {error.encoding} text; name the "
             "encoding, for example cp1252 or latin-1"
         ) from None
-    except UnicodeError as error:
+    except (UnicodeError, EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise TableError(f"{path}, line {reader.line_num + 1}: {error}") from None
 
 
-def read_header(path: Path, dialect: Dialect) -> tuple[list[str | None], list[str]]:
+def read_header(path: TableFile, dialect: Dialect) -> tuple[list[str | None], list[str]]:
     """Return the column names, None for columns without one, and notes on them."""
     first = next(read_rows(path, dialect), None)
     if first is None:
@@ -182,9 +188,13 @@ def read_header(path: Path, dialect: Dialect) -> tuple[list[str | None], list[st
         if name is None:
             notes.append(f"column {j} has no name and is not used")
         elif name in seen:
-            raise TableError(
-                f"{path}, line 1: the columns {seen[name]} and {j} are both called {name!r}"
+            other = next(new for k in count(2) if (new := f"{name} ({k})") not in {*names, *seen})
+            notes.append(
+                f"the columns {seen[name]} and {j} are both called {name!r}; the second one is "
+                f"{other!r} here"
             )
+            names[j - 1] = other
+            seen[other] = j
         else:
             seen[name] = j
     return names, notes
@@ -208,7 +218,7 @@ def suggest(name: str, names: Collection[str | None]) -> str:
 
 
 def _read_columns(
-    path: Path,
+    path: TableFile,
     dialect: Dialect,
     width: int,
     wanted: Mapping[str, int],
@@ -221,7 +231,7 @@ def _read_columns(
     }
     step = max(64, _CELLS_PER_CHUNK // width)
     done = -1  # the first row that is not empty holds the names
-    with _open(path, dialect.encoding) as file, _without_collector():
+    with path.open(dialect.encoding) as file, _without_collector():
         parser = _parser(file, dialect)
         while True:
             with _naming_the_line(path, parser):
@@ -264,9 +274,9 @@ def _without_collector() -> Iterator[None]:
             gc.enable()
 
 
-def _line_of(path: Path, dialect: Dialect, row: int) -> int:
+def _line_of(path: TableFile, dialect: Dialect, row: int) -> int:
     """Return the line on which a row starts, the first row below the names being 0."""
-    with _open(path, dialect.encoding) as file:
+    with path.open(dialect.encoding) as file:
         reader = _parser(file, dialect)
         count = -1
         before = 0

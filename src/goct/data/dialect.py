@@ -5,13 +5,14 @@ from __future__ import annotations
 import codecs
 import contextlib
 import csv
+import datetime
 import io
+import os
 import re
 from collections.abc import Collection
 from dataclasses import dataclass
-from pathlib import Path
 
-from goct.files import read_bytes
+from goct.data.table_file import TableError, TableFile
 
 MISSING = frozenset({"", "?", "NA", "N/A", "NaN", "nan", "NULL", "null"})
 DELIMITERS = ",;\t|"
@@ -21,10 +22,6 @@ _DECIMAL_POINT = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?")
 # Codecs of Python that are not made for files.
 _NO_FILE_ENCODINGS = ("idna", "punycode", "undefined", "unicode-escape", "raw-unicode-escape")
 _SAMPLE_BYTES = 1 << 16
-
-
-class TableError(ValueError):
-    """A table cannot be read; the message says what is wrong where."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +40,8 @@ class Dialect:
         What a reader should know of how this was found out, if anything.
     missing_words
         What stands for a missing value, without blanks around it.
+    date_format
+        How dates are written besides ISO 8601, such as ``%d.%m.%Y``.
     """
 
     delimiter: str = ","
@@ -50,33 +49,54 @@ class Dialect:
     encoding: str = "utf-8-sig"
     note: str | None = None
     missing_words: Collection[str] = MISSING
+    date_format: str | None = None
 
 
 def find_dialect(
-    path: Path,
+    path: str | os.PathLike[str] | TableFile,
     delimiter: str | None = None,
     decimal: str | None = None,
     encoding: str | None = None,
+    *,
+    missing: Collection[str] = (),
+    date_format: str | None = None,
 ) -> Dialect:
     """Find out how a CSV file is written, from its first lines.
+
+    Parameters
+    ----------
+    path
+        The file.
+    delimiter, decimal, encoding
+        What is known already.
+    missing
+        Further words that stand for a missing value.
+    date_format
+        How dates are written besides ISO 8601.
 
     Raises
     ------
     TableError
         If some columns have decimal commas and others decimal points.
     """
-    head = _read_head(path)
+    file = TableFile.find(path)
+    head = _read_head(file)
+    if file.delimiter is not None:  # it was no CSV file
+        delimiter, decimal, encoding = file.delimiter, ".", "utf-8"
+    if date_format is not None:
+        _check_date_format(date_format)
+    words = MISSING | {word.strip() for word in missing}
     if encoding is None:
         encoding = "utf-16" if head[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
     else:
         _check_encoding(encoding)
     if encoding == "utf-8-sig" and b"\0" in head:
-        raise TableError(f"{path}: this is not a text file (it holds zero bytes)")
+        raise TableError(f"{file}: this is not a text file (it holds zero bytes)")
     text = io.TextIOWrapper(io.BytesIO(head), encoding=encoding, errors="replace", newline="")
     try:
         lines = text.read()
     except UnicodeError as error:
-        raise TableError(f"{path}: this is not {encoding} text: {error}") from None
+        raise TableError(f"{file}: this is not {encoding} text: {error}") from None
     if len(head) == _SAMPLE_BYTES:  # the last line may be cut
         lines = lines[: lines.rfind("\n") + 1] or lines
     if delimiter is None:
@@ -87,10 +107,24 @@ def find_dialect(
         raise TableError(f"the decimal point must be '.' or ',', got {decimal!r}")
     note = None
     if decimal is None:
-        decimal, note = _find_decimal(path, lines, delimiter)
+        decimal, note = _find_decimal(file, lines, delimiter, words)
     if decimal == delimiter:
         raise TableError("the comma cannot be the delimiter and the decimal point at once")
-    return Dialect(delimiter, decimal, encoding, note)
+    return Dialect(delimiter, decimal, encoding, note, words, date_format)
+
+
+def _check_date_format(date_format: str) -> None:
+    moment = datetime.datetime(2001, 12, 31, 23, 59, 58)
+    try:
+        written = moment.strftime(date_format)
+        is_date = datetime.datetime.strptime(written, date_format).date() == moment.date()
+    except ValueError:
+        is_date = False
+    if not is_date:
+        raise TableError(
+            f"the date format {date_format!r} does not tell year, month and day; it is like "
+            "'%d.%m.%Y' for 01.03.2024, or '%m/%d/%y %H:%M' for 3/1/24 12:30"
+        )
 
 
 def _check_encoding(encoding: str) -> None:
@@ -102,16 +136,10 @@ def _check_encoding(encoding: str) -> None:
         raise TableError(f"{encoding!r} is no encoding of text files")
 
 
-def _read_head(path: Path) -> bytes:
-    try:
-        head = read_bytes(path, _SAMPLE_BYTES)
-    except ValueError as error:
-        raise TableError(f"{path}: {error}") from None
+def _read_head(file: TableFile) -> bytes:
+    head = file.head(_SAMPLE_BYTES)
     if not head.strip():
-        raise TableError(f"{path}: the file is empty")
-    for mark, what in ((b"\x1f\x8b", "compressed by gzip"), (b"PK\x03\x04", "a zip or Excel file")):
-        if head.startswith(mark):
-            raise TableError(f"{path}: this is {what}, not a CSV file")
+        raise TableError(f"{file}: the file is empty")
     return head
 
 
@@ -128,7 +156,9 @@ def _find_delimiter(text: str) -> str:
     return max(DELIMITERS, key=score)
 
 
-def _find_decimal(path: Path, text: str, delimiter: str) -> tuple[str, str | None]:
+def _find_decimal(
+    file: TableFile, text: str, delimiter: str, missing_words: Collection[str]
+) -> tuple[str, str | None]:
     """Return the decimal point, and a note if it is the comma.
 
     It is the comma if some column has decimal commas beyond doubt, and none has
@@ -142,7 +172,7 @@ def _find_decimal(path: Path, text: str, delimiter: str) -> tuple[str, str | Non
     point: str | None = None
     for name, *cells in zip(*rows, strict=False):
         texts = [cell.strip() for cell in cells]
-        known = [i for i, cell in enumerate(texts) if cell not in MISSING]
+        known = [i for i, cell in enumerate(texts) if cell not in missing_words]
         for pattern, is_sure in (
             (_DECIMAL_COMMA, _SURELY_DECIMAL.fullmatch),
             (_DECIMAL_POINT, lambda cell: "." in cell),
@@ -157,7 +187,7 @@ def _find_decimal(path: Path, text: str, delimiter: str) -> tuple[str, str | Non
                 point = point or where
     if comma is not None and point is not None:
         raise TableError(
-            f"{path}: there is {comma}, and {point}; name the decimal point, '.' or ','"
+            f"{file}: there is {comma}, and {point}; name the decimal point, '.' or ','"
         )
     if comma is None:
         return ".", None

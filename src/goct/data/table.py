@@ -21,7 +21,6 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -146,7 +145,7 @@ class Table:
     names
         The names of the columns; None if they have none.
     path
-        The file that the table was read from, if any.
+        The name of the file that the table was read from, if any.
     notes
         What a reader should know, such as a column of numbers that was taken for
         categories because of one word in it.
@@ -156,7 +155,7 @@ class Table:
     n_columns: int
     names: Sequence[str] | None
     _read: Callable[[int], Column] = field(repr=False)
-    path: Path | None = None
+    path: str | None = None
     notes: tuple[str, ...] = ()
     _line_of: Callable[[int], int] | None = field(default=None, repr=False)
 
