@@ -32,7 +32,7 @@ MAY_IMPORT = {
     "one_vs_rest": "problem tree",
     "cart": "features problem tree",
     "task": f"{TOOLS} metrics tree constraints problem",
-    "solution": CORE,
+    "solution": f"{CORE} one_vs_rest",
     # The engines: plane/ knows neither of them, and none knows data frames, models or reports.
     "plane": CORE,
     # Who checks proofs trusts nobody; who writes them down asks him what to write.
@@ -47,7 +47,7 @@ MAY_IMPORT = {
     "binarize": f"{TOOLS} data",
     "model": f"{CORE} probabilities files data binarize",
     "export": f"{CORE} binarize model",
-    "report": f"{CORE} cart files model export",
+    "report": f"{CORE} one_vs_rest cart files model export",
     # On top of all.
     "estimator": f"{CORE} probabilities data binarize model export solve",
     "estimator_cv": f"{CORE} data estimator path",

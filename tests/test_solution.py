@@ -4,10 +4,10 @@ from fractions import Fraction
 
 import pytest
 
-from goct import Exact, Limit, Problem, Solution, Status, Tree
+from goct import Exact, Limit, Problem, Solution, Status, Tree, solve
 from goct._text import confusion_table, format_exact
-from goct.metrics import MCC, Accuracy
-from goct.solution import Limits
+from goct.metrics import F1, MCC, Accuracy
+from goct.solution import Limits, Progress
 from goct.task import Task
 from goct.tree import Leaf, Split
 
@@ -44,7 +44,7 @@ def test_a_bound_below_the_objective_is_a_bug_and_raises() -> None:
 
 
 def test_summary_of_an_optimal_tree() -> None:
-    solution = make(Exact(Fraction(59, 100)), stats={"time": 1.234})
+    solution = make(Exact(Fraction(59, 100)), stats={"time": 1.234, "fewest_splits": True})
     assert solution.summary() == (
         "age > 50?\n"
         "├─ no  → ill  (1 of 2 right)\n"
@@ -54,12 +54,43 @@ def test_summary_of_an_optimal_tree() -> None:
         "             ill    1     1\n"
         "            well    1     2\n"
         "\n"
-        "accuracy      0.600000  (= 3/5)\n"
+        "accuracy      0.600000  (= 3/5)  on the training data\n"
         "objective     0.590000  (= 59/100)  (minus 0.01 for 1 split)\n"
         "proven bound  0.590000  (= 59/100)\n"
         "status        optimal: no tree of depth 1 over these features is better\n"
         "time          1.23 s"
     )
+
+
+def test_the_positive_class_is_named() -> None:
+    solution = make(F1().evaluate(TREE, PROBLEM), metric=F1(), split_penalty=Fraction(0))
+    positive = PROBLEM.classes[PROBLEM.positive]
+    assert f"  of {positive!r}, on the training data\n" in solution.summary()
+
+
+def test_leaves_of_the_rest() -> None:
+    problem = Problem.from_arrays([[0], [0], [1], [1]], [1, 2, 8, 2], pos_label=8)
+    solution = solve(problem, "f1", 1)
+    assert solution.summary().startswith(
+        "x0?\n├─ no  → not 8  (2 of 2 right)\n└─ yes → 8  (1 of 2 right)\n"
+    )
+    assert "true \\ predicted  not 8  8\n" in solution.summary()
+    assert "  of 8, on the training data\n" in solution.summary()
+
+
+def test_whether_fewer_splits_may_be_enough() -> None:
+    certain = make(Exact(Fraction(59, 100)), stats={"fewest_splits": True})
+    open_ = make(Exact(Fraction(59, 100)))
+    assert certain.fewest_splits
+    assert not open_.fewest_splits
+    assert not make(Exact(1), limit=Limit.TIME, stats={"fewest_splits": True}).fewest_splits
+    assert "fewer splits may be as good" in open_.summary()
+    assert "fewer splits" not in certain.summary()
+
+
+def test_progress_while_ties_are_broken() -> None:
+    progress = Progress(1.5, Exact(1), Exact(1), 7, breaks_ties=True)
+    assert progress.describe() == "     1.5 s  best 1.000000  proven; looking for fewer splits"
 
 
 def test_summary_of_a_stopped_run() -> None:

@@ -20,7 +20,7 @@ def against_rest(problem: Problem) -> Problem:
     return replace(
         problem,
         counts=np.stack([rest, found], axis=1),
-        classes=("rest", problem.classes[positive]),
+        classes=(f"not {problem.classes[positive]}", problem.classes[positive]),
         positive=1,
         costs=None,
     )
@@ -35,6 +35,18 @@ def tree_against_rest(tree: Tree, problem: Problem) -> Tree:
         return Leaf(int(node.label == problem.positive))
 
     return Tree(visit(tree.root), against_rest(problem).classes, tree.feature_names)
+
+
+def forget_the_rest(tree: Tree, problem: Problem) -> Tree:
+    """Return a tree for :func:`against_rest` of a problem from one for the problem."""
+
+    def visit(node: Node) -> Node:
+        if isinstance(node, Split):
+            return Split(node.feature, visit(node.left), visit(node.right))
+        return Leaf(int(node.label == problem.positive))
+
+    positive = problem.classes[problem.positive or 0]
+    return Tree(visit(tree.root), (f"not {positive}", positive), tree.feature_names)
 
 
 def name_the_rest(tree: Tree, problem: Problem) -> Tree:

@@ -16,6 +16,7 @@ from goct._validation import check_count
 from goct.constraints import Constraint
 from goct.exact import Exact, as_fraction
 from goct.metrics import Metric
+from goct.one_vs_rest import against_rest, forget_the_rest
 from goct.problem import Problem
 from goct.task import Task
 from goct.tree import Tree
@@ -94,12 +95,16 @@ class Progress:
         The proven bound so far.
     nodes
         The number of search nodes so far.
+    breaks_ties
+        Whether the tree is proven, and what is left is to find one with fewer
+        splits that is as good.
     """
 
     elapsed: float
     objective: Exact | None
     bound: Exact
     nodes: int
+    breaks_ties: bool = False
 
     def describe(self) -> str:
         """Return the state as a line of text."""
@@ -107,6 +112,8 @@ class Progress:
         if self.objective is not None:
             best = f"{float(self.objective):.6f}"
             gap = f"  gap {float(self.bound - self.objective):.6f}"
+        if self.breaks_ties:
+            return f"{self.elapsed:8.1f} s  best {best}  proven; looking for fewer splits"
         return f"{self.elapsed:8.1f} s  best {best}  bound {float(self.bound):.6f}{gap}"
 
 
@@ -317,6 +324,20 @@ class Solution:
         ax.legend(loc="best", frameon=False)
         return ax
 
+    @property
+    def fewest_splits(self) -> bool:
+        """Whether it is certain that no tree that is as good has fewer splits."""
+        if self.status is not Status.OPTIMAL or self.tree is None:
+            return False
+        return self.tree.splits == 0 or bool(self.stats.get("fewest_splits", False))
+
+    def _positive(self) -> Any:
+        """Return the label that the metric is about; None if it is about all alike."""
+        problem, metric = self.problem, self.metric
+        if problem.positive is None or not metric.is_binary:
+            return None
+        return problem.classes[problem.positive]
+
     def condensed(self) -> Solution:
         """Return the solution with no more of the data than the tree tells apart.
 
@@ -334,9 +355,15 @@ class Solution:
         facts: list[tuple[str, str]] = []
         if self.tree is not None and self.value is not None and self.objective is not None:
             tree, problem = self.tree, self.problem
-            lines += [tree.to_text(problem), ""]
-            lines += [confusion_table(tree.confusion_matrix(problem), problem.classes), ""]
-            facts.append((self.metric.name, format_exact(self.value)))
+            shown, data = tree, problem
+            if self.metric.is_binary and problem.n_classes > 2:
+                data = against_rest(problem)
+                shown = forget_the_rest(tree, problem)
+            lines += [shown.to_text(data), ""]
+            lines += [confusion_table(shown.confusion_matrix(data), data.classes), ""]
+            about = f"of {self._positive()!r}, " if self._positive() is not None else ""
+            note = f"  {about}on the training data"
+            facts.append((self.metric.name, format_exact(self.value) + note))
             if self.split_penalty:
                 splits = "1 split" if tree.splits == 1 else f"each of {tree.splits} splits"
                 note = f"  (minus {float(self.split_penalty):g} for {splits})"
@@ -346,6 +373,8 @@ class Solution:
         if self.status is not Status.INFEASIBLE:
             facts.append(("proven bound", format_exact(self.bound)))
         facts.append(("status", self.describe_status()))
+        if self.status is Status.OPTIMAL and not self.fewest_splits:
+            facts.append(("splits", "a tree with fewer splits may be as good"))
         if (prover := self._prover()) is not None:
             facts.append(("proven by", prover))
         if self.certificate is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -427,3 +428,38 @@ def test_a_poor_start_proves_nothing_false() -> None:
     task = Task.read(problem, "f2", 2, split_penalty=0.01)
     found = solve_search(task, limits=Limits(), start=poor, random_state=None, callback=None)
     assert found.objective == found.bound == solve(problem, "f2", 2, split_penalty=0.01).objective
+
+
+def test_ties_take_a_share_of_the_time(monkeypatch) -> None:
+    """Tie-breaking that takes long ends, and the tree is proven all the same."""
+    import goct.plane.oracle as module
+
+    problem = large_problem()
+    seen = []
+
+    def slow(incumbent, find_tie, **_) -> None:
+        while True:  # as long as questions are answered
+            find_tie(replace(incumbent.task.size, max_splits=1))
+
+    monkeypatch.setattr("goct.search.engine.break_ties", slow)
+    monkeypatch.setattr(module, "_SHORT", 0.3)
+    solution = solve(problem, "mcc", 2, tie_share=0, callback=lambda p: seen.append(p.breaks_ties))
+    assert solution.status is Status.OPTIMAL
+    assert solution.limit is Limit.NONE
+    assert not solution.fewest_splits
+    assert solution.stats["time"] < 30
+    with pytest.raises(ValueError, match="tie_share must not be negative, got -1"):
+        solve(problem, "mcc", 2, tie_share=-1)
+
+
+def test_progress_says_when_ties_are_broken() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (400, 40))
+    seen = []
+    solution = solve(
+        Problem.from_arrays(X, X[:, 0] ^ X[:, 1]), "f1", 4,
+        callback=lambda progress: seen.append(progress.breaks_ties),
+    )  # fmt: skip
+    assert solution.fewest_splits
+    assert solution.tree.splits == 3
+    assert seen == sorted(seen)  # first the proof, then the ties

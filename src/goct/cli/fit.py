@@ -28,6 +28,7 @@ from goct.constraints import (
 )
 from goct.metrics import Metric, choose_metric, get_metric
 from goct.model import Model, Part, Quantity, Rival, columns_of
+from goct.report.caveats import warnings_of
 from goct.report.rivals import compare_with_cart
 from goct.solution import Limit, Solution, Status
 from goct.solve import ENGINES, solve
@@ -212,6 +213,8 @@ def _show(model: Model, solution: Solution, written: list[Path]) -> None:
     typer.echo("")
     for name, text in rows:
         typer.echo(f"{name:<{width}}{text}")
+    for text in warnings_of(replace(model, notes=())):  # notes were given when the data was read
+        typer.echo(f"\nWARNING: {text}")
     if solution.limit is Limit.INTERRUPTED:
         note("interrupted: this is the best tree found so far")
     for path in written:

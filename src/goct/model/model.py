@@ -135,6 +135,16 @@ class Model:
         """The labels."""
         return self.tree.classes
 
+    @property
+    def is_one_vs_rest(self) -> bool:
+        """Whether the metric is about the positive one of several classes."""
+        if self.positive is None or len(self.classes) <= 2:
+            return False
+        try:
+            return get_metric(self.question.metric).is_binary
+        except (ValueError, TypeError):  # a metric of the user's own
+            return False
+
     @classmethod
     def from_solution(
         cls,

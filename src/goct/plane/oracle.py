@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import inf
 from typing import NoReturn, Protocol
 
 from goct.exact import Exact
@@ -14,6 +15,8 @@ from goct.tree import Tree
 
 ToBound = Callable[[int], Exact]
 """Turns a proven lower bound on the cost of trees into an upper bound on the objective."""
+
+_SHORT = 1.0  # seconds that ties may always take
 
 
 class TooFineError(ValueError):
@@ -331,6 +334,17 @@ class IncumbentSession(Session):
         super().__init__(limits)
         self.incumbent = incumbent
         self.callback = callback
+        self.breaks_ties = False
+
+    def begin_ties(self, share: float) -> None:
+        """Say that the best tree is proven; what follows may take a share of the time so far.
+
+        It may take a second in any case, and no more than the limit of the run.
+        """
+        self.breaks_ties = True
+        end = self.elapsed + max(share * self.elapsed, _SHORT)
+        if end < inf:
+            self.limits = replace(self.limits, time=min(end, self.limits.time or inf))
 
     def offer(self, tree: Tree) -> None:
         """Consider a tree that was found."""
@@ -350,5 +364,6 @@ class IncumbentSession(Session):
             max(reached, default=None),
             self.incumbent.bound,
             self.nodes + nodes,
+            self.breaks_ties,
         )
         return bool(self.callback(progress))

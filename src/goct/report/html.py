@@ -14,15 +14,14 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from goct._text import format_weight, one_line, right_of
-from goct.constraints import get_constraint
+from goct._text import format_weight, one_line
 from goct.export.colours import class_colours
 from goct.export.paths import in_words, paths
 from goct.files import atomic_write
 from goct.metrics import Confusion, Metric, get_metric
-from goct.metrics.constraint import MetricConstraint
 from goct.model import Model, Part, Quantity
 from goct.model.records import Matrix, Weight
+from goct.report.caveats import warnings_of
 from goct.report.intervals import interval_words
 from goct.report.view import NodeView, TreeView, view_of, wrapped
 
@@ -39,7 +38,6 @@ _METRICS = {
     "balanced_accuracy": "Balanced accuracy",
     "mcc": "MCC",
 }
-_LARGE_DROP = 0.05  # of the metric, from training to test
 _FILES = Path(__file__).parent
 
 
@@ -76,7 +74,7 @@ def report_html(model: Model) -> str:
         view=view,
         title=title_of(model),
         **parts,
-        warnings=_warnings(model),
+        warnings=warnings_of(model),
         facts=facts_of(model),
         verdict=_verdict(model),
         scores=_scores(model),
@@ -206,9 +204,9 @@ def _drawing(view: TreeView) -> _Drawing:
             note = ""
             about = f"{node.question}? Asked of {format_weight(node.total)} rows."
         else:
-            text = wrapped(view.classes[node.label], _LETTERS - 3, lines=1)
-            note = right_of(node.counts, node.label)
-            about = f"Predict {view.classes[node.label]}: {note}."
+            text = wrapped(view.predicts(node), _LETTERS - 3, lines=1)
+            note = view.right(node)
+            about = f"Predict {view.predicts(node)}: {note}."
         boxes.append(_Box(node, x, y, _HEIGHT, text, note, bars, about))
         if node.parent is not None:
             x0, y0 = place[node.parent]
@@ -274,46 +272,6 @@ def _certificate(model: Model) -> str:
     name, digest = model.certificate.rsplit(" ", 1)
     command = f"goct verify {shlex.quote(name)} {shlex.quote(model.source.file or 'data.csv')}"
     return f"{digest}, checked by: {command}"
-
-
-def _warnings(model: Model) -> list[str]:
-    """Return what a reader should know before the tree is used, in plain words."""
-    found = list(map(one_line, model.notes))
-    test, train = model.test, model.train
-    if test is None:
-        return found
-    for text in model.question.constraints:
-        value = _broken_value(model, text)
-        if value is not None:
-            found.append(
-                f"{one_line(text)} holds on the training data, but not on the test data: there it "
-                f"is {value:.4f}. Ask for more than is needed, or for a smaller tree."
-            )
-    if train.value is not None and test.value is not None:
-        drop = train.value.value - test.value.value
-        if drop > _LARGE_DROP * max(abs(train.value.value), 0.1):
-            found.append(
-                f"{model.question.metric} is {_short(train.value)} on the training data and "
-                f"{_short(test.value)} on the test data: the tree has learned some of the training "
-                "rows by heart. What is proven is about those rows; a smaller tree may do better "
-                "on new ones."
-            )
-    return found
-
-
-def _broken_value(model: Model, text: str) -> float | None:
-    """Return the value of the metric of a constraint on the test data, if it is broken there."""
-    try:
-        constraint = get_constraint(text)
-    except ValueError:  # of the user's own
-        return None
-    confusion = model.confusion(model.test)
-    if not isinstance(constraint, MetricConstraint) or confusion is None:
-        return None
-    if not constraint.metric.is_binary or not (confusion.n_pos and confusion.n_neg):
-        return None
-    value = constraint.metric.value(confusion)
-    return None if constraint.is_met_by(value) else float(value)
 
 
 def _matrices(model: Model) -> list[dict[str, Any]]:

@@ -7,7 +7,6 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from goct._text import right_of
 from goct.export.colours import class_colours
 from goct.files import atomic_write
 from goct.report.intervals import interval_words
@@ -129,10 +128,10 @@ def _draw_node(ax: Axes, view: TreeView, node: NodeView, fontsize: float) -> Non
         ax.text(x, y + 0.04, text, fontsize=fontsize, color=_INK, ha="center", va="center",
                 linespacing=1.05, zorder=4, parse_math=False)  # fmt: skip
         return
-    label = wrapped(view.classes[node.label], _LETTERS, lines=1)[0]
-    right = right_of(node.counts, node.label)
+    label = wrapped(view.predicts(node), _LETTERS, lines=1)[0]
+    right = view.right(node)
     if node.total:
-        right += f", {interval_words(node.counts[node.label], node.total)}"
+        right += f", {interval_words(view.n_right(node), node.total)}"
     ax.text(x, y + 0.105, label, fontsize=fontsize, color=_INK, ha="center", va="center",
             weight="bold", zorder=4, parse_math=False)  # fmt: skip
     ax.text(x, y - 0.05, right, fontsize=fontsize * 0.78, color="#4a525b", ha="center", va="center",

@@ -9,6 +9,7 @@ from goct.constraints import Constraint
 from goct.metrics import Metric
 from goct.model import Quantity, Rival
 from goct.model.records import Matrix
+from goct.one_vs_rest import against_rest, name_the_rest
 from goct.problem import Problem
 
 
@@ -33,7 +34,11 @@ def compare_with_cart(
     constraints
         What the tree should keep; CART knows nothing of it.
     """
-    tree = cart_tree(train, max_depth, n_leaves)
+    if metric.is_binary and train.n_classes > 2:  # on the same question: one against the rest
+        grown = cart_tree(against_rest(train), max_depth, n_leaves)
+        tree = name_the_rest(grown, train)
+    else:
+        tree = cart_tree(train, max_depth, n_leaves)
 
     def matrix(problem: Problem) -> Matrix:
         return tuple(map(tuple, tree.confusion_matrix(problem)))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from goct._text import one_line
+from goct._text import format_weight, one_line
 from goct.model import as_model
 from goct.solution import Solution
 from goct.tree import Leaf, NodeCounts, Tree
@@ -64,11 +64,32 @@ class TreeView:
         The labels as text.
     positive
         The index of the positive class, if there is one.
+    one_vs_rest
+        Whether it stands against all others, so that leaves of those say "not 8".
     """
 
     nodes: tuple[NodeView, ...]
     classes: tuple[str, ...]
     positive: int | None
+    one_vs_rest: bool = False
+
+    def predicts(self, node: NodeView) -> str:
+        """Return what a leaf predicts: a class or, of one against the rest, "not 8"."""
+        assert node.label is not None
+        if self.one_vs_rest and self.positive is not None and node.label != self.positive:
+            return f"not {self.classes[self.positive]}"
+        return self.classes[node.label]
+
+    def n_right(self, node: NodeView) -> int | Fraction:
+        """Return the weight of the rows that a leaf predicts rightly."""
+        assert node.label is not None
+        if self.one_vs_rest and self.positive is not None and node.label != self.positive:
+            return node.total - node.counts[self.positive]
+        return node.counts[node.label]
+
+    def right(self, node: NodeView) -> str:
+        """Say how much of the weight that reaches a leaf it predicts rightly."""
+        return f"{format_weight(self.n_right(node))} of {format_weight(node.total)} right"
 
     @property
     def depth(self) -> int:
@@ -97,10 +118,13 @@ def view_of(source: Any) -> TreeView:
             raise ValueError(f"the solution has no tree, its status is {source.status.name}")
         tree, positive = source.tree, source.problem.positive
         counts = tree.node_counts(source.problem)
+        one_vs_rest = source.metric.is_binary and len(tree.classes) > 2
     else:
         model = as_model(source)
         tree, positive, counts = model.tree, model.positive, model.train.counts
-    return TreeView(_place(tree, counts), tuple(one_line(str(k)) for k in tree.classes), positive)
+        one_vs_rest = model.is_one_vs_rest
+    classes = tuple(one_line(str(k)) for k in tree.classes)
+    return TreeView(_place(tree, counts), classes, positive, one_vs_rest)
 
 
 def _place(tree: Tree, counts: NodeCounts) -> tuple[NodeView, ...]:

@@ -173,7 +173,9 @@ def _try_depth(depth: int, session: IncumbentSession, core: ProblemOracle) -> No
         session.phase_two += run.phase_two
 
 
-def _search(session: IncumbentSession, core: ProblemOracle, *, fewest_splits: bool) -> bool:
+def _search(
+    session: IncumbentSession, core: ProblemOracle, *, fewest_splits: bool, tie_share: float
+) -> bool:
     """Find the best tree, and prove it; say whether no optimal tree has fewer splits for sure."""
     incumbent = session.incumbent
     for depth in _smaller_depths(incumbent.task):
@@ -182,6 +184,7 @@ def _search(session: IncumbentSession, core: ProblemOracle, *, fewest_splits: bo
     maximiser.maximise()
     if not fewest_splits or incumbent.best is None or not maximiser.is_exact:
         return False
+    session.begin_ties(tie_share)
     break_ties(incumbent, maximiser.find_tie, splits_are_fewest=maximiser.splits_are_fewest)
     return True
 
@@ -207,6 +210,7 @@ def solve_search(
     random_state: int | None,  # noqa: ARG001
     callback: Callback | None,
     fewest_splits: bool = True,
+    tie_share: float = 2.0,
     n_jobs: int = 1,
     memory_limit: int = 1 << 30,
     techniques: Mapping[str, bool] | None = None,
@@ -228,6 +232,11 @@ def solve_search(
         Whether, of all optimal trees, one with the fewest splits is returned,
         and of those one of the smallest depth. That takes a question or more
         after the proof; without it, any optimal tree is returned.
+    tie_share
+        How long that may take, as a multiple of the time that the proof took; a
+        second in any case. ``solution.fewest_splits`` says whether it was enough.
+        Infinity for as long as it takes, so that the same data give the same
+        tree also if that takes long.
     n_jobs
         The number of threads. They share the work at the root from depth 4 on,
         unless the number of splits is limited.
@@ -244,6 +253,8 @@ def solve_search(
     if limits.nodes is not None:
         raise ValueError("the search engine takes no node_limit; use time_limit, or engine='mip'")
     check_flag(fewest_splits, "fewest_splits")
+    if not tie_share >= 0:
+        raise ValueError(f"tie_share must not be negative, got {tie_share}")
     incumbent = Incumbent(task, start)
     if (constant := task.best_constant()) is not None:
         incumbent.offer(constant)  # sweeps over split budgets begin with one split
@@ -256,10 +267,14 @@ def solve_search(
     }
     try:
         if any(isinstance(c, FeatureSetConstraint) for c in task.constraints):
-            solve = partial(_solve_relaxation, fewest_splits=fewest_splits, **options)
+            solve = partial(
+                _solve_relaxation, fewest_splits=fewest_splits, tie_share=tie_share, **options
+            )
             smallest = ColumnSearch(session, solve).run()
         else:
-            smallest = _search(session, core_of(task, **options), fewest_splits=fewest_splits)
+            smallest = _search(
+                session, core_of(task, **options), fewest_splits=fewest_splits, tie_share=tie_share
+            )
     except StopError:
         pass  # what is known by now is the answer
     except KeyboardInterrupt:

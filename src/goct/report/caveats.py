@@ -1,0 +1,49 @@
+"""What a reader should know before a tree is used, for the report and for the terminal."""
+
+from __future__ import annotations
+
+from goct._text import one_line
+from goct.constraints import MetricConstraint, get_constraint
+from goct.model import Model
+
+_LARGE_DROP = 0.05  # of the metric, from training to test
+
+
+def warnings_of(model: Model) -> list[str]:
+    """Return what a reader should know before the tree is used, in plain words."""
+    found = list(map(one_line, model.notes))
+    test, train = model.test, model.train
+    if test is None:
+        return found
+    for text in model.question.constraints:
+        value = _broken_value(model, text)
+        if value is not None:
+            found.append(
+                f"{one_line(text)} holds on the training data, but not on the test data: there it "
+                f"is {value:.4f}. Ask for more than is needed, or for a smaller tree."
+            )
+    if train.value is not None and test.value is not None:
+        drop = train.value.value - test.value.value
+        if drop > _LARGE_DROP * max(abs(train.value.value), 0.1):
+            found.append(
+                f"{model.question.metric} is {train.value.value:.4f} on the training data and "
+                f"{test.value.value:.4f} on the test data: the tree has learned some of the "
+                "training rows by heart. What is proven is about those rows; a smaller tree may "
+                "do better on new ones."
+            )
+    return found
+
+
+def _broken_value(model: Model, text: str) -> float | None:
+    """Return the value of the metric of a constraint on the test data, if it is broken there."""
+    try:
+        constraint = get_constraint(text)
+    except ValueError:  # of the user's own
+        return None
+    confusion = model.confusion(model.test)
+    if not isinstance(constraint, MetricConstraint) or confusion is None:
+        return None
+    if not constraint.metric.is_binary or not (confusion.n_pos and confusion.n_neg):
+        return None
+    value = constraint.metric.value(confusion)
+    return None if constraint.is_met_by(value) else float(value)
