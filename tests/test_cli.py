@@ -767,3 +767,12 @@ def test_standard_input(customers: Path, saved: Path) -> None:
     )
     assert piped.exit_code == 0, piped.output
     assert piped.stdout == from_file.stdout
+
+
+def test_cart_is_left_out_where_it_takes_too_long(
+    customers: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("goct.cart._CELLS_PER_SECOND", 1e-3)
+    fit = ("fit", customers, "--target", "bought", "--depth", 1)
+    assert "CART is left out" in run(*fit, "--time-limit", 60).output
+    assert "CART  0." in run(*fit).output

@@ -215,6 +215,8 @@ def _show(model: Model, solution: Solution, written: list[Path]) -> None:
         typer.echo(f"{name:<{width}}{text}")
     for text in warnings_of(replace(model, notes=())):  # notes were given when the data was read
         typer.echo(f"\nWARNING: {text}")
+    if not model.rivals:
+        note("CART is left out of the comparison: it would take too long, or too much memory")
     if solution.limit is Limit.INTERRUPTED:
         note("interrupted: this is the best tree found so far")
     for path in written:
