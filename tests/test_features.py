@@ -11,9 +11,10 @@ import pytest
 from sklearn.datasets import load_breast_cancer
 
 import goct
-from goct import Limit, Problem, Status, Tree, frontier, solve
+from goct import Limit, Model, OptimalTreeClassifier, Problem, Status, Tree, frontier, solve
 from goct.cart import cart_tree
 from goct.constraints import FeatureBudget, ForbidFeatures, MaxFeatures, RequireFeatures
+from goct.export import export_rules
 from goct.features import RankedFeatures, group_ranks
 from goct.metrics import Confusion, get_metric
 from goct.tree import Leaf, Split
@@ -227,6 +228,25 @@ def test_paths_and_certificates(tmp_path) -> None:
         found = solve(problem, "mcc", 2, certificate=tmp_path / "proof")
         assert found.status is Status.OPTIMAL
         assert goct.verify(tmp_path / "proof", problem)
+
+
+def test_the_model_of_a_solution(tmp_path) -> None:
+    frame = load_breast_cancer(as_frame=True)
+    solution = solve(Problem.from_columns(frame.data, frame.target), "mcc", 2)
+    model = Model.from_solution(solution)
+    model.save(tmp_path / "model.json")
+    again = Model.load(tmp_path / "model.json")
+    labels = OptimalTreeClassifier("mcc", 2, binarizer="exact").fit(frame.data, frame.target)
+    matrix = Confusion.of_matrix(solution.tree.confusion_matrix(solution.problem), 1)
+    assert sum(again.predict(frame.data)) == matrix.tp + matrix.fp
+    assert labels.solution_.value == solution.value
+    assert export_rules(solution) == export_rules(model)
+    array = Problem.from_columns(frame.data.to_numpy(), frame.target)
+    found = Model.from_solution(solve(array, "mcc", 2))
+    assert sum(found.predict(frame.data.to_numpy())) == matrix.tp + matrix.fp
+    plain = solve(Problem.from_arrays([[0], [1]], [0, 1]), "accuracy", 1)
+    with pytest.raises(TypeError, match=r"use Model\.from_solution\(solution, conditions\)"):
+        export_rules(plain)
 
 
 def test_threads_and_techniques_do_not_matter() -> None:

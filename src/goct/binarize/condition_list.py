@@ -212,13 +212,18 @@ class ConditionNames(Sequence[str]):
     ----------
     conditions
         The conditions.
+
+    Attributes
+    ----------
+    conditions
+        The conditions.
     """
 
     def __init__(self, conditions: ConditionList) -> None:
-        self._conditions = conditions
+        self.conditions = conditions
 
     def __len__(self) -> int:
-        return len(self._conditions)
+        return len(self.conditions)
 
     @overload
     def __getitem__(self, place: int) -> str: ...
@@ -228,24 +233,24 @@ class ConditionNames(Sequence[str]):
 
     def __getitem__(self, place: int | slice) -> str | tuple[str, ...]:
         if isinstance(place, slice):
-            return tuple(condition.name for condition in self._conditions[place])
-        return self._conditions[place].name
+            return tuple(condition.name for condition in self.conditions[place])
+        return self.conditions[place].name
 
     def __iter__(self) -> Iterator[str]:
-        return (condition.name for condition in self._conditions)
+        return (condition.name for condition in self.conditions)
 
     def __contains__(self, name: object) -> bool:
-        return isinstance(name, str) and self._conditions.find(name) is not None
+        return isinstance(name, str) and self.conditions.find(name) is not None
 
     def index(self, value: Any, start: int = 0, stop: int | None = None) -> int:
         """Return the place of a name; a `ValueError` if it is not there."""
-        place = self._conditions.find(value) if isinstance(value, str) else None
+        place = self.conditions.find(value) if isinstance(value, str) else None
         if place is None or place not in range(len(self))[start:stop]:
             raise ValueError(f"{value!r} is not a condition")
         return place
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, ConditionNames) and self._conditions == other._conditions
+        return isinstance(other, ConditionNames) and self.conditions == other.conditions
 
     def __hash__(self) -> int:
-        return hash(self._conditions)
+        return hash(self.conditions)

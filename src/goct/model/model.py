@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from goct._core import __version__
 from goct.binarize import Binarizer
-from goct.binarize.condition_list import ConditionList
+from goct.binarize.condition_list import ConditionList, ConditionNames
 from goct.binarize.conditions import Condition, Missing, evaluate
 from goct.data.cells import read_cells
 from goct.data.frame import read_table
@@ -149,7 +149,7 @@ class Model:
     def from_solution(
         cls,
         solution: Solution,
-        conditions: Sequence[Condition],
+        conditions: Sequence[Condition] | None = None,
         *,
         source: Source | None = None,
         columns: Mapping[str, ColumnInfo] | None = None,
@@ -162,7 +162,8 @@ class Model:
         solution
             A solution with a tree.
         conditions
-            What the features of the problem stand for, in order.
+            What the features of the problem stand for, in order. A problem over every
+            threshold, of :meth:`goct.Problem.from_columns`, knows them itself.
         source
             Where the data is from.
         columns
@@ -174,6 +175,14 @@ class Model:
         tree, problem = solution.tree, solution.problem
         if tree is None or solution.objective is None or solution.value is None:
             raise ValueError(f"the solution has no tree, its status is {solution.status.name}")
+        if conditions is None:
+            if not isinstance(problem.feature_names, ConditionNames):
+                raise TypeError(
+                    "a solution does not say what the columns of its 0/1 matrix stand for; use "
+                    "Model.from_solution(solution, conditions), such as binarizer.conditions_"
+                )
+            conditions = problem.feature_names.conditions
+            source = source or Source(columns=len(problem.column_names))
         if len(conditions) != tree.n_features:
             raise ValueError(
                 f"there are {len(conditions)} conditions for {tree.n_features} features"
@@ -409,7 +418,9 @@ class Model:
 
 
 def as_model(source: Any) -> Model:
-    """Return a model as it is, and the model of a fitted classifier."""
+    """Return a model as it is, and the model of a solution or of a fitted classifier."""
+    if isinstance(source, Solution):
+        return Model.from_solution(source)
     return source if isinstance(source, Model) else Model.from_estimator(source)
 
 
