@@ -15,6 +15,7 @@ from goct.constraints import ForbidFeatures
 from goct.metrics import CustomMetric, Shape
 from goct.plane.oracle import Proven
 from goct.verify import RejectedError
+from goct.verify.checker import read_certificate, write_certificate
 from tests.support.certificates import FAMILIES, certified, problem_of
 from tests.support.problems import large_problem
 
@@ -174,3 +175,19 @@ def test_the_estimator_writes_one(tmp_path: Path) -> None:
     model = goct.OptimalTreeClassifier("f1", max_depth=2, certificate=path).fit(X, y)
     assert model.solution_.certificate.proves == "all"
     assert "VERIFIED" in str(goct.verify(path, model.solution_.problem))
+
+
+@pytest.mark.parametrize("options", [{}, {"max_splits": 4}, {"min_leaf_weight": 8}])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_a_frontier(options: dict[str, Any], classes: int, tmp_path: Path) -> None:
+    problem, path = problem_of({"classes": classes}), tmp_path / "proof.gct"
+    found = goct.frontier(problem, 3, certificate=path, **options)
+    assert found.certificate is not None
+    assert f"hull of {len(found.vertices)} listed ones" in str(goct.verify(path, problem))
+    header, proofs = read_certificate(path.read_bytes())
+    assert len(proofs) > 1
+    fewer = {**header, "trees": [header["trees"][0], header["trees"][-1]]}
+    without = {**header, "questions": header["questions"][1:]}
+    for changed, kept in ((fewer, proofs), (without, proofs[1:])):
+        with pytest.raises(RejectedError, match="may exist"):
+            goct.verify(write_certificate(changed, kept), problem)

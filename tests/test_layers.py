@@ -38,7 +38,7 @@ MAY_IMPORT = {
     # Who checks proofs trusts nobody; who writes them down asks him what to write.
     "verify": "",
     "certificate": f"{CORE} files plane verify",
-    "search": f"{CORE} one_vs_rest plane",
+    "search": f"{CORE} one_vs_rest certificate plane",
     "mip": f"{CORE} files cart plane search",
     "solve": f"{CORE} one_vs_rest certificate plane search mip",
     "path": f"{CORE} one_vs_rest plane search solve",

@@ -11,7 +11,8 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import floor
+from itertools import pairwise
+from math import floor, gcd
 from pathlib import Path
 from typing import Any
 
@@ -40,9 +41,6 @@ from goct.verify.checker import (
     read_certificate,
     read_task,
     write_certificate,
-)
-from goct.verify.checker import (
-    Task as CheckedTask,
 )
 
 _MOST_INSIDE = 10**10
@@ -123,24 +121,66 @@ def write(
     KeyboardInterrupt
         If Ctrl-C was pressed while the proof was made; then there is no file.
     """
-    problem = original or solution.problem
+    task, problem = solution.task, original or solution.problem
     data = data_of(problem)
-    header = _header(solution, problem, data)
+    names = {Status.OPTIMAL: "optimal", Status.INFEASIBLE: "infeasible"}
+    header = _header(task, problem, data) | {
+        "words": solution.describe_status(),
+        "status": names.get(solution.status, "bound"),
+        "tree": None if solution.tree is None else _nested(solution.tree),
+        "bound": _number(solution.bound),
+    }
     if solution.stats.get("engine") == "mip":
         header |= {"checkable": False, "reason": MIP_REASON, "questions": []}
         return _save(path, header, [])
-    if solution.task.size.too_large_for(problem):  # no tree at all
+    if task.size.too_large_for(problem):  # no tree at all
         return _save(path, {**header, "questions": []}, [])
-    asked = read_task(header, lambda *_: Number())
-    if problem is not solution.problem:
-        asked = replace(asked, positive=1)
-    is_linear = asked.metric.is_linear and not asked.constraints
-    if problem is not solution.problem:
-        data = data.against_rest(problem.positive or 0)
-    prover = _Prover(solution, asked, data)
-    argument = _linear_argument(prover, asked) if is_linear else _Plane(prover, proven).argument()
+    prover = _Prover(task, header, data)
+    if prover.asked.metric.is_linear and not prover.asked.constraints:
+        argument = _linear_argument(prover, solution.bound)
+    else:
+        argument = _Plane(prover, proven).argument(solution)
     header |= argument.changes
     return _save(path, {**header, "questions": argument.questions}, argument.proofs)
+
+
+def write_hull(
+    path: str | os.PathLike[str], task: Task, trees: Sequence[Tree], original: Problem
+) -> Certificate:
+    """Write the certificate of the lower-left hull of the points of all trees.
+
+    Parameters
+    ----------
+    path
+        The file.
+    task
+        Which trees there are; its problem has two classes.
+    trees
+        One tree for each vertex, by the number of false negatives.
+    original
+        The problem with all its classes.
+    """
+    data = data_of(original)
+    header = _header(task, original, data) | {
+        "words": f"the hull of the trees of depth {task.size.max_depth}",
+        "status": "hull",
+        "trees": [_nested(tree) for tree in trees],
+        "tree": None,
+        "bound": None,
+    }
+    plane = _Plane(_Prover(task, header, data), ())
+    points = [plane.plane.of(tree) for tree in trees]
+    questions, proofs = [], []
+    size = task.size
+    budget = None if size.most_splits == 2**size.max_depth - 1 else size.most_splits
+    for (x, y), (right, low) in pairwise(points):
+        a, b = y - low, right - x
+        if a > 0 and b > 0:
+            divisor = gcd(a, b)
+            line = _Line(a // divisor, b // divisor, 0, budget, size.reachable_depth, ())
+            questions.append({"a": line.a, "b": line.b, "price": 0, "budget": budget})
+            proofs.append(plane.prove(line, {size.most_splits: line.a * x + line.b * y}))
+    return _save(path, {**header, "questions": questions}, proofs)
 
 
 MIP_REASON = (
@@ -156,10 +196,8 @@ def annotate(certificate: Certificate, reading: dict[str, Any]) -> Certificate:
     return _save(certificate.path, {**header, "reading": reading}, proofs)
 
 
-def _header(solution: Solution, problem: Problem, data: Data) -> dict[str, Any]:
-    task = solution.task
+def _header(task: Task, problem: Problem, data: Data) -> dict[str, Any]:
     size = task.size
-    names = {Status.OPTIMAL: "optimal", Status.INFEASIBLE: "infeasible"}
     constraints = [
         (metric_terms(c.metric), c.sense, str(c.threshold))
         for c in task.constraints
@@ -168,7 +206,6 @@ def _header(solution: Solution, problem: Problem, data: Data) -> dict[str, Any]:
     return {
         "checkable": True,
         "program": f"goct {_core.__version__}",
-        "words": solution.describe_status(),
         "task": {
             "metric": metric_terms(task.metric),
             "max_depth": size.max_depth,
@@ -184,14 +221,11 @@ def _header(solution: Solution, problem: Problem, data: Data) -> dict[str, Any]:
             "columns": list(problem.feature_names),
             "classes": [str(label) for label in problem.classes],
             "positive": problem.positive,
-            "against_rest": problem is not solution.problem,
+            "against_rest": problem is not task.problem,
             "weight_unit": str(problem.weight_unit),
             "cost_unit": str(problem.cost_unit),
             "is_exact": problem.is_exact,
         },
-        "status": names.get(solution.status, "bound"),
-        "tree": None if solution.tree is None else _nested(solution.tree),
-        "bound": _number(solution.bound),
     }
 
 
@@ -231,10 +265,25 @@ class _Argument:
 
 
 class _Prover:
-    """Proves linear questions about the data of a solution."""
+    """Proves linear questions about the data of a task.
 
-    def __init__(self, solution: Solution, asked: CheckedTask, data: Data) -> None:
-        self.solution, self.task, self.data = solution, solution.task, data
+    Parameters
+    ----------
+    task
+        The task.
+    header
+        The header of its certificate; `asked` is what the checker reads there.
+    data
+        The data with all classes.
+    """
+
+    def __init__(self, task: Task, header: dict[str, Any], data: Data) -> None:
+        self.task = task
+        self.asked = asked = read_task(header, lambda *_: Number())
+        if header["data"]["against_rest"]:
+            self.asked = replace(asked, positive=1)
+            data = data.against_rest(asked.positive or 0)
+        self.data = data
         self._cells = np.ascontiguousarray(data.columns.T.astype(np.uint8))
         weights, self._min_leaf = asked.leaves(data)
         self._weights = np.ascontiguousarray(weights)
@@ -270,12 +319,12 @@ class _Prover:
         return dict(zip(ARRAYS, arrays, strict=True))
 
 
-def _linear_argument(prover: _Prover, asked: CheckedTask) -> _Argument:
+def _linear_argument(prover: _Prover, proven: Exact) -> _Argument:
     """Return the one question of a linear metric."""
     size = prover.task.size
-    rewards = Rewards.of(asked, prover.data)
+    rewards = Rewards.of(prover.asked, prover.data)
     most = rewards.matrix.max(axis=1)
-    bound = prover.solution.bound.as_fraction()
+    bound = proven.as_fraction()
     least = int(most.sum()) - floor((bound - rewards.offset) / rewards.unit)
     budget = None if size.most_splits == 2**size.max_depth - 1 else size.most_splits
     cutoffs = [least - rewards.price * m for m in range(1 if budget is None else budget + 1)]
@@ -349,12 +398,11 @@ class _Plane:
             least = (0,) * budget + least  # what is not asked is not known
         return _Line(proven.a, proven.b, proven.split_cost, budget, size.reachable_depth, least)
 
-    def argument(self) -> _Argument:
+    def argument(self, solution: Solution) -> _Argument:
         """Return few lines that leave nothing better, or, if there are none, a larger bound.
 
         What lines leave inside the hull the checker searches itself, if it is little.
         """
-        solution = self.prover.solution
         changes: dict[str, Any] = {}
         bound = None if solution.status is Status.INFEASIBLE else solution.bound
         self.lines += self._level_lines(bound)
@@ -374,7 +422,7 @@ class _Plane:
         questions, proofs = [], []
         for line, need in needs:
             questions.append({"a": line.a, "b": line.b, "price": line.price, "budget": line.budget})
-            proofs.append(self._prove(line, need))
+            proofs.append(self.prove(line, need))
         return _Argument(questions, proofs, changes)
 
     def _level_lines(self, bound: Exact | None) -> list[_Line]:
@@ -451,7 +499,8 @@ class _Plane:
         rows = task.problem.n_rows + self.plane.n_pos
         return bool(tables * features**2 * rows <= _MOST_INSIDE)
 
-    def _prove(self, line: _Line, need: dict[int, int]) -> dict[str, NDArray[Any]]:
+    def prove(self, line: _Line, need: dict[int, int]) -> dict[str, NDArray[Any]]:
+        """Return facts that show that trees cost at least what is needed, by number of splits."""
         data, positive = self.prover.data, self.plane.labels[1]
         costs = np.zeros_like(data.counts)
         costs[:, 1 - positive] = line.a * data.counts[:, positive]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from goct._html import html_card, html_table
+from goct.certificate import write_hull
 from goct.constraints import Constraint, MetricConstraint, check_constraints
 from goct.exact import Exact, as_fraction
 from goct.metrics import Confusion, Metric, Shape, get_metric
@@ -19,8 +21,8 @@ from goct.plane.points import Points
 from goct.problem import Problem
 from goct.search.problem_oracle import ProblemOracle
 from goct.search.questions import SearchOracle
-from goct.solution import Limit, Limits
-from goct.task import LeafMeasure, SizeLimit
+from goct.solution import Certificate, Limit, Limits
+from goct.task import LeafMeasure, SizeLimit, Task
 from goct.tree import Tree
 
 if TYPE_CHECKING:
@@ -92,6 +94,8 @@ class Frontier:
         The question.
     stats
         Times and counts.
+    certificate
+        The certificate, if one was asked for and written.
     """
 
     vertices: tuple[Vertex, ...]
@@ -102,6 +106,7 @@ class Frontier:
     max_splits: int | None
     problem: Problem = field(repr=False)
     stats: dict[str, Any] = field(default_factory=dict, repr=False)
+    certificate: Certificate | None = None
 
     def cheapest(self, false_negative: Any, false_positive: Any) -> Vertex:
         """Return the vertex of least cost, given the non-negative prices of errors.
@@ -255,6 +260,7 @@ def frontier(
     n_jobs: int = 1,
     memory_limit: int = 1 << 30,
     callback: Callable[[FrontierProgress], Any] | None = None,
+    certificate: str | os.PathLike[str] | None = None,
 ) -> Frontier:
     """Find all vertices of the ROC hull of the trees of a depth, and prove it.
 
@@ -284,6 +290,10 @@ def frontier(
     callback
         Called with a :class:`FrontierProgress` from time to time; the
         enumeration stops if it returns True.
+    certificate
+        A file for the proof that no tree is below the hull, which
+        :func:`goct.verify` checks. It is not written if a limit was reached, and
+        says nothing about the points inside the hull.
 
     Returns
     -------
@@ -329,6 +339,10 @@ def frontier(
             Vertex(tree, points.confusion(*point)) for tree, point in zip(trees, found, strict=True)
         )
 
+    written = None
+    if certificate is not None and session.limit is Limit.NONE:
+        task = replace(Task.read(two_classes, "accuracy", max_depth), size=size)
+        written = write_hull(certificate, task, [walk.trees[p] for p in walk.hull], problem)
     return Frontier(
         vertices=vertices(walk.hull),
         pareto=vertices(sorted(walk.hull + walk.inside)) if pareto else None,
@@ -338,6 +352,7 @@ def frontier(
         max_splits=size.max_splits,
         problem=problem,
         stats={"oracle_calls": session.calls, "time": session.elapsed},
+        certificate=written,
     )
 
 

@@ -24,6 +24,7 @@ import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import pairwise
 from math import gcd, isqrt, lcm
 from typing import Any
 
@@ -506,8 +507,8 @@ def _predict(
         yield depth + 1, part
 
 
-def _objective_of(tree: Any, task: Task, data: Data) -> Number:
-    """Return the objective of a tree, after a check that it is one of those in question."""
+def _measure(tree: Any, task: Task, data: Data) -> tuple[NDArray[np.int64], int]:
+    """Return the predictions and the splits of a tree, after a check of its size."""
     predicted = np.full(data.counts.shape[0], -1)
     every_row = np.ones(len(predicted), dtype=bool)
     leaves = list(_predict(tree, data, every_row, predicted))
@@ -517,15 +518,26 @@ def _objective_of(tree: Any, task: Task, data: Data) -> Number:
     measure, least = task.leaves(data)
     light = any(measure[rows].sum() < least for _, rows in leaves)
     _require(not light, "a leaf of the tree is too small")
+    return predicted, splits
+
+
+def _errors(predicted: NDArray[np.int64], task: Task, data: Data) -> tuple[int, int]:
+    """Return false negatives and false positives, in counts."""
+    positive = task.positive
+    assert positive is not None
+    fn = int(data.counts[predicted != positive, positive].sum())
+    return fn, int(data.counts[predicted == positive, 1 - positive].sum())
+
+
+def _objective_of(tree: Any, task: Task, data: Data) -> Number:
+    """Return the objective of a tree, after a check that it is one of those in question."""
+    predicted, splits = _measure(tree, task, data)
     if task.metric.is_linear and not task.constraints:
         rewards = Rewards.of(task, data)
         earned = int(rewards.matrix[np.arange(len(predicted)), predicted].sum())
         value = Number(rewards.offset + earned * rewards.unit)
     else:
-        positive = task.positive
-        assert positive is not None
-        fn = int(data.counts[predicted != positive, positive].sum())
-        fp = int(data.counts[predicted == positive, 1 - positive].sum())
+        fn, fp = _errors(predicted, task, data)
         _require(task.meets(fn, fp, data), "the tree does not meet the constraints")
         value = task.metric.value(*task.cells(fn, fp, data))
     return value + Number(-task.penalty * splits)
@@ -1214,6 +1226,9 @@ def _check(
     elif status == "infeasible":
         _require(tree is None, "there is a tree")
         bound = None
+    elif status == "hull":
+        _require(tree is None and not task.constraints, "a hull is about all trees")
+        bound = None
     else:
         _require(status == "bound", f"there is no status {status!r}")
         rational, roots = header["bound"]
@@ -1221,18 +1236,46 @@ def _check(
         _require(all(m >= 0 for _, m in terms), "the root of a negative number")
         bound = Number(Fraction(rational)) + Number(Fraction(0), terms)
     _require(len(header["questions"]) == len(proofs), "a proof is missing")
+    facts = sum(len(proof["depth"]) for proof in proofs)
+    if status == "hull":
+        _require(data.counts.shape[1] == 2 and task.positive in (0, 1), "there are no two classes")
+        lines = _check_lines(header, proofs, task, data)
+        return Verdict(_check_hull(header, lines, task, data), facts, None, None)
     if task.metric.is_linear and not task.constraints:
         _check_linear(header, proofs, task, data, bound)
     else:
         _require(data.counts.shape[1] == 2 and task.positive in (0, 1), "there are no two classes")
         lines = _check_lines(header, proofs, task, data)
         _Plane(lines, task, data, bound).check(inside=bool(header.get("inside")))
-    facts = sum(len(proof["depth"]) for proof in proofs)
     return Verdict(
         _statement(task, data, label, status, bound),
         facts,
         None if objective is None else float(objective),
         None if bound is None else float(bound),
+    )
+
+
+def _check_hull(header: dict[str, Any], lines: list[_Line], task: Task, data: Data) -> str:
+    """Check that no tree is below the polygon through the points of the listed trees."""
+    points = []
+    for tree in header["trees"]:
+        predicted, _ = _measure(tree, task, data)
+        points.append(_errors(predicted, task, data))
+    steps = list(pairwise(points))
+    _require(points and points[0][0] == 0 and points[-1][1] == 0, "the hull has open ends")
+    ordered = all(p[0] <= q[0] and p[1] >= q[1] and p != q for p, q in steps)
+    _require(ordered, "the vertices of the hull are not in order")
+    for (x, y), (right, low) in steps:
+        a, b = y - low, right - x
+        excluded = a == 0 or b == 0  # nothing has less than no errors of a kind
+        for line in lines:
+            least = line.at(task.most_splits, task.max_depth)
+            if line.a + line.b > 0 and line.a * b == line.b * a and least is not None:
+                excluded = excluded or least >= line.a * x + line.b * y
+        _require(excluded, f"trees below the edge that begins at ({x}, {y}) may exist")
+    return (
+        f"no point (false negatives, false positives) of a tree of depth {task.max_depth} "
+        f"over {len(data.columns)} columns is below the hull of {len(points)} listed ones"
     )
 
 
