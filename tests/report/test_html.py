@@ -166,3 +166,11 @@ def test_intervals() -> None:
     assert wilson(81, 263) == pytest.approx((0.2553, 0.3662), abs=5e-5)
     assert wilson(0, 20) == pytest.approx((0, 0.1611), abs=5e-5)
     assert interval_words(20, 20) == "83.9–100.0 %"
+
+
+def test_a_hundred_classes_and_names_of_a_thousand_letters() -> None:
+    model = small_model(tuple(f"{k:03d}" + "x" * 1000 for k in range(100)))
+    text = report_html(model)
+    assert len(text.encode()) < 5_000_000
+    assert len(set(re.findall(r"\.k\d+\{--class:(#[0-9a-f]{6})", text))) == 100
+    assert "nan" not in re.sub(r"x{1000}", "", text).lower().replace("and", "")

@@ -67,12 +67,7 @@ def frontier(
 ) -> None:
     """Find all best trades between recall and false alarms, and prove that there are no others."""
     check_outputs([data], [output, plot, save, report])
-    if plot is not None and plot.suffix.lower() not in (".png", ".svg", ".pdf"):
-        raise UsageError(f"{plot}: the name of a figure must end in .png, .svg or .pdf")
-    if at and save_tree is not None:
-        raise UsageError("--at and --save-tree both choose a tree; use one of them")
-    if (save or report) and not at and save_tree is None:
-        raise UsageError("--save and --report need a tree: choose one with --save-tree or --at")
+    _check_choices(plot, at, save_tree, save or report)
     limits = [get_constraint(text) for text in at or ()]
     goal = get_metric(metric)
     prepared = prepare(data, options, one_vs_rest=True, test_size=test_size, seed=seed)
@@ -101,10 +96,7 @@ def frontier(
 
         plot_frontier(found, plot)
     if not options.quiet:
-        typer.echo("\n".join(_table(columns, rows)))
-        what = "corners of the ROC hull" if found.pareto is None else "points of the Pareto front"
-        proven = "proven complete" if found.is_complete else "not complete: stopped at a limit"
-        typer.echo(f"\n{len(points)} {what} of the trees of depth {options.depth}, {proven}")
+        typer.echo("\n".join([*_table(columns, rows), "", _account(found)]))
     if at or save_tree is not None:
         chosen = _choose(found, goal, limits, save_tree)
         _write_tree(prepared, found, goal, chosen, save, report)
@@ -117,6 +109,18 @@ def frontier(
                 note(f"written: {path}")
     if not found.is_complete:
         raise typer.Exit(Code.STOPPED)
+
+
+def _check_choices(
+    plot: Path | None, at: list[str] | None, save_tree: int | None, written: Path | None
+) -> None:
+    """Refuse options that do not go together."""
+    if plot is not None and plot.suffix.lower() not in (".png", ".svg", ".pdf"):
+        raise UsageError(f"{plot}: the name of a figure must end in .png, .svg or .pdf")
+    if at and save_tree is not None:
+        raise UsageError("--at and --save-tree both choose a tree; use one of them")
+    if written and not at and save_tree is None:
+        raise UsageError("--save and --report need a tree: choose one with --save-tree or --at")
 
 
 def _choose(
@@ -170,6 +174,14 @@ def _write_tree(
         from goct.report.html import write_report
 
         write_report(model, report)
+
+
+def _account(found: Frontier) -> str:
+    """Say what was found, and whether it is all there is."""
+    points = found.vertices if found.pareto is None else found.pareto
+    what = "corners of the ROC hull" if found.pareto is None else "points of the Pareto front"
+    proven = "proven complete" if found.is_complete else "not complete: stopped at a limit"
+    return f"{len(points)} {what} of the trees of depth {found.max_depth}, {proven}"
 
 
 def _row(vertex: Vertex, test: Problem | None) -> list[Any]:

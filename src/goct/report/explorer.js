@@ -43,16 +43,17 @@ const chart = (place, [x0, x1], [y0, y1], names, wholeX) => {
   place.replaceChildren();
   const x = (value) => 46 + 400 * (value - x0) / (x1 - x0 || 1);
   const y = (value) => 252 - 236 * (value - y0) / (y1 - y0 || 1);
+  const digits = (span) => span > 0.4 ? 2 : span > 0.04 ? 3 : 4;
   for (let i = 0; i <= 4; i += 1) {
     const value = y0 + (y1 - y0) * i / 4;
     svg(place, "path", { class: "axis-line", d: `M46 ${y(value)}H446` });
-    svg(place, "text", { class: "tick", x: 40, y: y(value) + 4, "text-anchor": "end" }, value.toFixed(2));
+    svg(place, "text", { class: "tick", x: 40, y: y(value) + 4, "text-anchor": "end" }, value.toFixed(digits(y1 - y0)));
   }
   const steps = wholeX ? x1 - x0 : 4;
   for (let i = 0; i <= steps; i += Math.ceil(steps / 8) || 1) {
     const value = x0 + (x1 - x0) * i / (steps || 1);
     svg(place, "text", { class: "tick", x: x(value), y: 268, "text-anchor": "middle" },
-      wholeX ? value : value.toFixed(2));
+      wholeX ? value : value.toFixed(digits(x1 - x0)));
   }
   svg(place, "text", { class: "tick", x: 446, y: 284, "text-anchor": "end" }, names[0]);
   svg(place, "text", { class: "tick", x: 46, y: 10 }, names[1]);
@@ -232,7 +233,7 @@ const start = (data) => {
     if (size.cart.values[0] !== null) less({ value: size.cart.values[0] }, `CART with ${plural(size.cart.splits, "split")}`);
     if (hasPoints && tree.train.cells) {
       const [tp, fp, fn, tn] = tree.train.cells;
-      parts.push(`Of ${tp + fn} ${classes[positive]} it misses ${fn}; of ${fp + tn} others it takes ${fp} for ${classes[positive]}.`);
+      parts.push(`Of ${tp + fn} rows of “${classes[positive]}” it misses ${fn}; of ${fp + tn} others it takes ${fp} for “${classes[positive]}”.`);
       const place = size.points.indexOf(found.tree);
       const beside = (other, words) => {
         if (other === undefined) return;
