@@ -8,13 +8,15 @@
 namespace goct {
 namespace {
 
-// Thresholds are lanes. Those of a call cut the rows into buckets by their group; a row of bucket b is on the left of
-// thresholds b, b + 1, ... A table has a line per bucket and value of the costs, which says what such a row adds to the
-// left sides of all thresholds.
+// Thresholds are lanes. Those of one column cut the rows into buckets by their group; a row of bucket b is on the left
+// of thresholds b, b + 1, ... A table has a line per bucket and value of the costs, which says what such a row adds to
+// the left sides of all thresholds. If they are of several columns, every row gets a line of its own.
 constexpr int kMost = StumpScans::kMost, kLines = kMost + 1;
-// With more values than these there are only masks, and the costs are looked up.
+// With more values than these the lines are masks, and the costs are looked up.
 constexpr std::size_t kMostValues = 64;
 static_assert(kMostValues * kLines <= 1 << 16);
+
+enum class Lines { values, masks, rows };
 
 // One column, with its costs in runs: no best stump splits inside a run. Of two classes, there is one cost per row, of
 // class 1 beyond class 0; of several, a row has some costs, each of which says what predicting a class saves, and a run
@@ -22,9 +24,10 @@ static_assert(kMostValues * kLines <= 1 << 16);
 template <class T>
 struct Scan {
     const int* order;           // costs
-    const std::uint16_t* line;  // by cost
+    Lines lines;
     const T* table;
-    const T* cost;              // by cost, if the table has masks
+    const std::uint16_t* line;  // by cost, unless every row has a line
+    const T* cost;              // by cost
     const int* ends;            // by run, in the order
     const T* all;               // by run: sum of it and those before it, of its class
     int runs;
@@ -54,12 +57,12 @@ struct Lanes {
     GOCT_INLINE void store(T* p) const {
         for (int i = 0; i < Width; ++i) v[i].store(p + i * Vec<T>::lanes);
     }
-    template <bool Masked>
+    template <Lines Kind>
     GOCT_INLINE void add_cost(const Scan<T>& scan, const T* table, int e) {
-        const T* const line = table + kMost * scan.line[e];
+        const T* const line = table + kMost * (Kind == Lines::rows ? std::size_t(e) : std::size_t{scan.line[e]});
         for (int i = 0; i < Width; ++i) {
             const Vec<T> found = Vec<T>::load(line + i * Vec<T>::lanes);
-            v[i] = v[i] + (Masked ? found & Vec<T>::fill(scan.cost[e]) : found);
+            v[i] = v[i] + (Kind == Lines::masks ? found & Vec<T>::fill(scan.cost[e]) : found);
         }
     }
     friend GOCT_INLINE Lanes operator&(Lanes a, const Lanes& b) {
@@ -82,15 +85,16 @@ struct Lanes {
     }
 };
 
-template <class T, int Width, bool Masked>
+template <class T, int Width, Lines Kind>
 GOCT_INLINE void scan_two_classes(const Scan<T>& scan, int at) {
     using L = Lanes<T, Width>;
     const T* const table = scan.table + at;
     L left = L::fill(0);
     L least0 = L::load(scan.least[0] + at), least1 = L::load(scan.least[1] + at);
     L most0 = L::load(scan.most[0] + at), most1 = L::load(scan.most[1] + at);
-    for (int run = 0, k = 0; run < scan.runs; ++run) {
-        for (const int end = scan.ends[run]; k < end; ++k) left.template add_cost<Masked>(scan, table, scan.order[k]);
+    // Behind the last run there is nothing to split.
+    for (int run = 0, k = 0; run < scan.runs - 1; ++run) {
+        for (const int end = scan.ends[run]; k < end; ++k) left.template add_cost<Kind>(scan, table, scan.order[k]);
         const L right = L::fill(scan.all[run]) - left;
         least0.lower(left);
         most0.raise(left);
@@ -104,7 +108,7 @@ GOCT_INLINE void scan_two_classes(const Scan<T>& scan, int at) {
 }
 
 // Once from the left, keeping the best class so far after each run, and once from the right.
-template <class T, int Width, bool Masked>
+template <class T, int Width, Lines Kind>
 GOCT_INLINE void scan_classes(const Scan<T>& scan, int at) {
     using L = Lanes<T, Width>;
     constexpr int lanes = Width * Vec<T>::lanes;
@@ -113,21 +117,19 @@ GOCT_INLINE void scan_classes(const Scan<T>& scan, int at) {
     const auto add = [&](int run, int begin, int end, T all) GOCT_INLINE_LAMBDA {
         T* const sums = scan.sums + lanes * scan.label[run];
         L left = L::load(sums);
-        for (int k = begin; k < end; ++k) left.template add_cost<Masked>(scan, table, scan.order[k]);
+        for (int k = begin; k < end; ++k) left.template add_cost<Kind>(scan, table, scan.order[k]);
         left.store(sums);
         best0.raise(left);
         best1.raise(L::fill(all) - left);
     };
     for (int k = 0; k < scan.classes; ++k) L::fill(0).store(scan.sums + lanes * k);
-    for (int run = 0, k = 0; run < scan.runs; ++run) {
+    for (int run = 0, k = 0; run < scan.runs - 1; ++run) {
         add(run, k, scan.ends[run], scan.all[run]);
         k = scan.ends[run];
         best0.store(scan.halves + 2 * lanes * run);
         best1.store(scan.halves + 2 * lanes * run + lanes);
     }
     L gain0 = L::load(scan.most[0] + at), gain1 = L::load(scan.most[1] + at);
-    gain0.raise(best0);
-    gain1.raise(best1);
     for (int k = 0; k < scan.classes; ++k) L::fill(0).store(scan.sums + lanes * k);
     best0 = best1 = L::fill(0);
     for (int run = scan.runs - 1; run > 0; --run) {
@@ -141,12 +143,18 @@ GOCT_INLINE void scan_classes(const Scan<T>& scan, int at) {
     gain1.store(scan.most[1] + at);
 }
 
+template <class T, int Width, Lines Kind>
+GOCT_INLINE void scan_any(const Scan<T>& scan, int at) {
+    scan.label ? scan_classes<T, Width, Kind>(scan, at) : scan_two_classes<T, Width, Kind>(scan, at);
+}
+
 template <class T, int Width>
 GOCT_INLINE void scan_lanes(const Scan<T>& scan, int at) {
-    if (scan.label)
-        scan.cost ? scan_classes<T, Width, true>(scan, at) : scan_classes<T, Width, false>(scan, at);
-    else
-        scan.cost ? scan_two_classes<T, Width, true>(scan, at) : scan_two_classes<T, Width, false>(scan, at);
+    switch (scan.lines) {
+        case Lines::values: return scan_any<T, Width, Lines::values>(scan, at);
+        case Lines::masks: return scan_any<T, Width, Lines::masks>(scan, at);
+        case Lines::rows: return scan_any<T, Width, Lines::rows>(scan, at);
+    }
 }
 
 template <class T>
@@ -194,9 +202,14 @@ public:
         for (auto* list : {&cost_, &run_all_, &run_rest_, &run_cut_}) list->clear();
         first_.assign(1, 0);
         avoidable_.clear();
+        total_.assign(costs_.classes() + 1, 0);
         for (int i = 0; i < node.rows(); ++i) {
             const int r = node.row(i);
-            for (int k = 0; k < costs_.classes(); ++k) avoidable_.push_back(costs_.cost(r, k) - costs_.base(r));
+            for (int k = 0; k < costs_.classes(); ++k) {
+                avoidable_.push_back(costs_.cost(r, k) - costs_.base(r));
+                total_[k] += avoidable_.back();
+            }
+            total_.back() += costs_.swing(r);
             each_cost(r, [&](std::int64_t cost, int label) {
                 const auto value = std::lower_bound(values_.begin(), values_.end(), static_cast<T>(cost));
                 row_.push_back(i);
@@ -216,18 +229,25 @@ public:
         line_.resize(row_.size());
     }
 
-    void solve(int c, const int* thresholds, int count, Values& values) override {
-        fill_buckets(c, thresholds, count);
-        add_leaves(c, count, values);
+    void solve(const Lane* lanes, int count, Values& values) override {
+        const bool is_one_column = lanes[0].column == lanes[count - 1].column;
+        if (is_one_column) {
+            fill_buckets(lanes, count);
+            add_buckets(lanes[0].column, count, values);
+        } else {
+            fill_rows(lanes, count);
+            for (int i = 0; i < count; ++i) add_lane(lanes[i], i, values);
+        }
         T least[2][kMost] = {}, most[2][kMost] = {};
         for (int d = 0; d < node_->columns(); ++d) {
             pace_.step(row_.size() * count / 8 + 1);
             const int begin = run_begin_[d];
             Scan<T> scan{};
             scan.order = order_.data() + d * row_.size();
+            scan.lines = !is_one_column ? Lines::rows : masked_ ? Lines::masks : Lines::values;
+            scan.table = is_one_column ? table_.data() : rows_.get(0);
             scan.line = line_.data();
-            scan.table = table_.data();
-            scan.cost = masked_ ? cost_.data() : nullptr;
+            scan.cost = cost_.data();
             scan.ends = run_end_.data() + begin;
             scan.all = run_all_.data() + begin;
             scan.runs = run_begin_[d + 1] - begin;
@@ -245,9 +265,10 @@ public:
         for (int side = 0; side < 2; ++side)
             for (int i = 0; i < count; ++i) {
                 const PartSums& part = part_[side][i];
-                values.stump[side][i] =
+                const std::int64_t split =
                     two_classes() ? part.first + std::min<std::int64_t>(part.beyond - most[side][i], least[side][i])
                                   : part.swing - most[side][i];
+                values.stump[side][i] = std::min(values.leaf[side][i], split);
             }
     }
 
@@ -298,6 +319,17 @@ private:
                 if (label_[order_[e]] != label_[order_[e - 1]]) close_run(static_cast<int>(e - before), false);
         }
         close_run(static_cast<int>(order_.size() - before), true);
+        if (two_classes()) put_longest_last();
+    }
+
+    // The last column from behind, if that saves more: sums from the other end do as well, and the last run is not read.
+    void put_longest_last() {
+        const auto ends = run_end_.begin() + run_begin_.back(), last = run_end_.end() - 1;
+        const int all = *last;
+        if (ends == last || *ends <= all - *(last - 1)) return;
+        std::reverse(order_.end() - all, order_.end());
+        std::reverse(ends, last);
+        for (auto end = ends; end != last; ++end) *end = all - *end;
     }
 
     void close_run(int end, bool is_cut) {
@@ -330,18 +362,29 @@ private:
         });
     }
 
-    void fill_buckets(int c, const int* thresholds, int count) {
+    void fill_buckets(const Lane* lanes, int count) {
+        const int c = lanes[0].column;
         bucket_.clear();
         for (int g = 0, b = 0; g < node_->groups(c); ++g) {
-            while (b < count && thresholds[b] < g) ++b;
+            while (b < count && lanes[b].threshold < g) ++b;
             bucket_.push_back(b);
         }
         const int* const group = node_->group(c);
-        for (std::size_t e = 0; e < row_.size(); ++e) line_[e] = static_cast<std::uint16_t>(first_line_[e] + bucket_[group[row_[e]]]);
+        for (std::size_t e = 0; e < row_.size(); ++e)
+            line_[e] = static_cast<std::uint16_t>(first_line_[e] + bucket_[group[row_[e]]]);
     }
 
-    // The leaves of both sides of all thresholds.
-    void add_leaves(int c, int count, Values& values) {
+    void fill_rows(const Lane* lanes, int count) {
+        T* line = rows_.get(row_.size() * kMost);
+        const int* groups[kMost];
+        for (int i = 0; i < count; ++i) groups[i] = node_->group(lanes[i].column);
+        for (std::size_t e = 0; e < row_.size(); ++e, line += kMost)
+            for (int i = 0; i < count; ++i) line[i] = groups[i][row_[e]] <= lanes[i].threshold ? cost_[e] : 0;
+        pace_.step(row_.size() * count);
+    }
+
+    // The leaves of both sides of all thresholds of a column.
+    void add_buckets(int c, int count, Values& values) {
         const int classes = costs_.classes();
         const int* const group = node_->group(c);
         bucket_sums_.assign(std::size_t(kLines) * (classes + 1), 0);
@@ -360,11 +403,31 @@ private:
                 left[k] += bucket_sums_[std::size_t(i) * (classes + 1) + k];
                 right[k] -= bucket_sums_[std::size_t(i) * (classes + 1) + k];
             }
-            for (int side = 0; side < 2; ++side) {
-                const auto& sums = side ? right : left;
-                values.leaf[side][i] = *std::min_element(sums.begin(), sums.end() - 1);
-                part_[side][i] = {sums[0], sums[1] - sums[0], sums[classes]};
-            }
+            set_leaves(i, left, right, values);
+        }
+    }
+
+    // The same for one threshold.
+    void add_lane(const Lane& lane, int i, Values& values) {
+        const int classes = costs_.classes();
+        std::vector<std::int64_t> left(classes + 1, 0), right(total_);
+        const int* const order = node_->order(lane.column);
+        for (int k = 0; k < node_->ends(lane.column)[lane.threshold]; ++k) {
+            const std::int64_t* const costs = avoidable_.data() + std::size_t(order[k]) * classes;
+            for (int m = 0; m < classes; ++m) left[m] += costs[m];
+            left[classes] += *std::max_element(costs, costs + classes);
+        }
+        for (int m = 0; m <= classes; ++m) right[m] -= left[m];
+        set_leaves(i, left, right, values);
+    }
+
+    // The sums are by class, and the swing.
+    void set_leaves(int i, const std::vector<std::int64_t>& left, const std::vector<std::int64_t>& right,
+                    Values& values) {
+        for (int side = 0; side < 2; ++side) {
+            const auto& sums = side ? right : left;
+            values.leaf[side][i] = *std::min_element(sums.begin(), sums.end() - 1);
+            part_[side][i] = {sums[0], sums[1] - sums[0], sums.back()};
         }
     }
 
@@ -376,13 +439,15 @@ private:
     // About the node: its costs, by row; the order of each column; its runs.
     const RankedNode* node_ = nullptr;
     std::vector<std::int64_t> avoidable_;       // by row and class
+    std::vector<std::int64_t> total_;           // by class, and the swing
     std::vector<int> row_, label_, first_line_; // by cost
     std::vector<T> cost_;
     std::vector<int> first_;                    // by row: its first cost
     std::vector<int> order_, run_begin_, run_end_, run_label_;
     std::vector<T> run_all_, run_rest_, run_cut_;
 
-    // About a column and its thresholds.
+    // About the thresholds of a call.
+    Buffer<T> rows_;                            // a line per cost
     std::vector<int> bucket_;                   // by group
     std::vector<std::uint16_t> line_;           // by cost
     std::vector<std::int64_t> bucket_sums_;

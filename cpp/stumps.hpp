@@ -32,8 +32,7 @@ struct Stump {
 Stump find_stump(const RankedNode& node, const Costs& costs, const Part& part, std::int64_t min_leaf_weight,
                  Control& control);
 
-// The same for both sides of some thresholds of a column at once, values only and without a minimum: one scan per
-// column for up to kMost thresholds.
+// The same for both sides of up to kMost thresholds at once, values only and without a minimum: one scan per column.
 class StumpScans {
 public:
     static constexpr int kMost = 32;
@@ -41,12 +40,15 @@ public:
     virtual ~StumpScans() = default;
     // The node of the following calls, which must live as long.
     virtual void load(const RankedNode& node) = 0;
-    // `leaf` and `stump` get the avoidable cost of each side of each threshold, left [0] and right [1]. Thresholds rise;
-    // -1 has everything on its right.
+    struct Lane {
+        int column, threshold;      // threshold -1 has everything on its right
+    };
+    // The avoidable cost of each side of each threshold, left [0] and right [1].
     struct Values {
         std::int64_t leaf[2][kMost], stump[2][kMost];
     };
-    virtual void solve(int c, const int* thresholds, int count, Values& values) = 0;
+    // Lanes of one column are together, by rising threshold. It takes a few times longer if there are several columns.
+    virtual void solve(const Lane* lanes, int count, Values& values) = 0;
 };
 
 // For nodes of at most that much swing, with the smallest numbers that hold it.

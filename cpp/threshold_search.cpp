@@ -1,10 +1,16 @@
 #include "threshold_search.hpp"
 
+#include <iterator>
 #include <numeric>
 #include <queue>
 #include <tuple>
 
 namespace goct {
+namespace {
+
+constexpr std::size_t kFewLanes = 6;
+
+}  // namespace
 
 ThresholdSearch::ThresholdSearch(const ThresholdContext& context)
     : context_(context), constrained_(context.costs.min_leaf_weight() > 0), split_cost_(context.costs.split_cost()) {
@@ -100,6 +106,7 @@ void ThresholdSearch::search(int l, const Question& question, Outcome& out) {
         out.bound = leaf;
         return;
     }
+    if (search_affordable(l, question, out)) return;
     if (out.bound >= question.cutoff || probe({node.key(), node.base()}, question, out)) return;
     if (question.size.depth == 1)
         search_stumps(l, question, out);
@@ -109,6 +116,24 @@ void ThresholdSearch::search(int l, const Question& question, Outcome& out) {
     out.bound = std::max(out.bound, std::min(out.cost, question.cutoff));
     if (out.cost > out.bound) out.tree.clear();
     remember(node, question, out);
+}
+
+// A tree below the cutoff, and better than the leaf, has no more splits than it can pay, and is not deeper. True if that
+// is less than the question allows: then it is answered.
+bool ThresholdSearch::search_affordable(int l, const Question& question, Outcome& out) {
+    if (split_cost_ == 0 || question.cutoff <= 0) return false;
+    const std::int64_t limit = std::min(question.cutoff, out.cost), splits = (limit - 1) / split_cost_;
+    if (splits >= question.size.depth) return false;
+    Outcome found;
+    found.bound = std::min(out.bound, limit);
+    search(l, {usable({static_cast<int>(splits), question.size.splits}), question.leaves, limit, question.wants_tree},
+           found);
+    if (found.cost < limit)
+        out = found;
+    else
+        out.bound = std::max(out.bound, limit);
+    remember(level(l).node, question, out);
+    return true;
 }
 
 void ThresholdSearch::search_stumps(int l, const Question& question, Outcome& out) {
@@ -245,9 +270,9 @@ void ThresholdSearch::search_pairs(int l, const Question& question, const Shares
     rank(at);
     scans_->load(node);
     // What the whole costs without the root.
-    const int nothing = -1;
+    const StumpScans::Lane nothing{0, -1};
     StumpScans::Values whole;
-    scans_->solve(0, &nothing, 1, whole);
+    scans_->solve(&nothing, 1, whole);
     const std::int64_t left = side_cost(whole.leaf[1][0], whole.stump[1][0], shares[0]);
     const std::int64_t right = side_cost(whole.leaf[1][0], whole.stump[1][0], shares[1]);
     if (!counts(question.leaves) && !question.wants_tree && whole.stump[1][0] + split_cost_ < out.cost)
@@ -258,22 +283,34 @@ void ThresholdSearch::search_pairs(int l, const Question& question, const Shares
     };
     std::vector<std::vector<Solved>> solved(node.columns());
     std::vector<int> order;
-    int thresholds[StumpScans::kMost];
     const auto limit = [&] { return std::min(question.cutoff, out.cost); };
     for (int c = 0; c < node.columns(); ++c) {
         order.push_back(c);
         solved[c] = {{-1, 0, right}, {node.groups(c) - 1, left, 0}};
     }
+    std::vector<StumpScans::Lane> lanes, few;
+    const auto scan = [&](std::vector<StumpScans::Lane>& these) {
+        if (!these.empty()) this->scan(l, these, question, shares, solved, found, out);
+        these.clear();
+    };
     try {
-        for (const bool first : {true, false}) {
+        for (bool first = true, any = true; any; first = false) {
+            any = false;
             for (const int c : order) {
-                while (const int count = pick(at, c, solved[c], limit(), thresholds)) {
-                    scan(l, c, thresholds, count, question, shares, solved[c], found, out);
-                    if (first) break;
+                pick(at, c, solved[c], limit(), lanes);
+                any = any || !lanes.empty();
+                if (lanes.size() > kFewLanes) {
+                    scan(lanes);
+                    continue;
                 }
+                // Columns with few thresholds share a scan.
+                if (few.size() + lanes.size() > StumpScans::kMost) scan(few);
+                few.insert(few.end(), lanes.begin(), lanes.end());
             }
-            std::stable_sort(order.begin(), order.end(),
-                             [&](int c, int d) { return at.best_cost[c] < at.best_cost[d]; });
+            scan(few);
+            if (first)
+                std::stable_sort(order.begin(), order.end(),
+                                 [&](int c, int d) { return at.best_cost[c] < at.best_cost[d]; });
         }
     } catch (const SearchStopped&) {
         if (l == 0 && found.column >= 0) {
@@ -291,8 +328,8 @@ void ThresholdSearch::search_pairs(int l, const Question& question, const Shares
 }
 
 // Thresholds to solve next: all that are alive, or some spread over them.
-int ThresholdSearch::pick(const Level& at, int c, const std::vector<Solved>& solved, std::int64_t limit,
-                          int* thresholds) const {
+void ThresholdSearch::pick(const Level& at, int c, const std::vector<Solved>& solved, std::int64_t limit,
+                           std::vector<StumpScans::Lane>& lanes) const {
     std::vector<Range> ranges;
     std::int64_t total = 0;
     for (std::size_t i = 0; i + 1 < solved.size(); ++i) {
@@ -301,50 +338,60 @@ int ThresholdSearch::pick(const Level& at, int c, const std::vector<Solved>& sol
         ranges.push_back(range);
         total += range.size();
     }
-    const int count = static_cast<int>(std::min<std::int64_t>(total, StumpScans::kMost));
-    std::int64_t before = 0;
-    int i = 0;
+    lanes.clear();
+    const std::int64_t count = std::min<std::int64_t>(total, StumpScans::kMost);
+    std::int64_t before = 0, i = 0;
     for (const Range& range : ranges) {
         for (; i < count; ++i) {
             const std::int64_t position = (2 * i + 1) * total / (2 * count) - before;
             if (position >= range.size()) break;
-            thresholds[i] = range.first + static_cast<int>(position);
+            lanes.push_back({c, range.first + static_cast<int>(position)});
         }
         before += range.size();
     }
-    return count;
 }
 
-void ThresholdSearch::scan(int l, int c, const int* thresholds, int count, const Question& question,
-                           const Shares& shares, std::vector<Solved>& solved, Found& found, Outcome& out) {
+void ThresholdSearch::scan(int l, const std::vector<StumpScans::Lane>& lanes, const Question& question,
+                           const Shares& shares, std::vector<std::vector<Solved>>& solved, Found& found,
+                           Outcome& out) {
     Level& at = level(l);
     StumpScans::Values values;
-    scans_->solve(c, thresholds, count, values);
-    const std::size_t before = solved.size();
-    for (int i = 0; i < count; ++i) {
-        const int t = thresholds[i];
+    scans_->solve(lanes.data(), static_cast<int>(lanes.size()), values);
+    std::vector<Solved> news;
+    for (std::size_t i = 0; i < lanes.size(); ++i) {
+        const auto [c, t] = lanes[i];
         std::int64_t sides[2];
         for (int side = 0; side < 2; ++side)
             sides[side] = side_cost(values.leaf[side][i], values.stump[side][i], shares[side]);
-        solved.push_back({t, sides[0], sides[1]});
-        std::int64_t cost = sides[0] + sides[1] + split_cost_;
-        if (cost < at.best_cost[c]) at.best_cost[c] = cost, at.best[c] = t;
-        if (cost >= std::min(question.cutoff, out.cost)) continue;
-        if (counts(question.leaves)) {
-            if (!allows(at.node, c, t)) continue;
-            cost = split_cost_;
-            for (int side = 0; side < 2; ++side) {
-                const Stump stump = side_stump(l, c, t, side, question.leaves);
-                cost += side_cost(stump.leaf, stump.cost, shares[side]);
-            }
-            if (cost >= std::min(question.cutoff, out.cost)) continue;
-        }
-        out.cost = cost;
-        out.tree.clear();
-        found = {c, t};
-    }
-    std::inplace_merge(solved.begin(), solved.begin() + before, solved.end(),
+        news.push_back({t, sides[0], sides[1]});
+        if (i + 1 == lanes.size() || lanes[i + 1].column != c) {
+            std::vector<Solved> all;
+            std::merge(solved[c].begin(), solved[c].end(), news.begin(), news.end(), std::back_inserter(all),
                        [](const Solved& a, const Solved& b) { return a.threshold < b.threshold; });
+            solved[c] = std::move(all);
+            news.clear();
+        }
+        const std::int64_t cost = sides[0] + sides[1] + split_cost_;
+        if (cost < at.best_cost[c]) at.best_cost[c] = cost, at.best[c] = t;
+        if (cost < std::min(question.cutoff, out.cost)) take_pair(l, {c, t}, cost, question, shares, found, out);
+    }
+}
+
+// A threshold whose relaxed sides are below the limit.
+void ThresholdSearch::take_pair(int l, const Found& pair, std::int64_t cost, const Question& question,
+                                const Shares& shares, Found& found, Outcome& out) {
+    if (counts(question.leaves)) {
+        if (!allows(level(l).node, pair.column, pair.threshold)) return;
+        cost = split_cost_;
+        for (const bool right : {false, true}) {
+            const Stump stump = side_stump(l, pair.column, pair.threshold, right, question.leaves);
+            cost += side_cost(stump.leaf, stump.cost, shares[right]);
+        }
+        if (cost >= std::min(question.cutoff, out.cost)) return;
+    }
+    out.cost = cost;
+    out.tree.clear();
+    found = pair;
 }
 
 void ThresholdSearch::write_stumps(int l, const Found& found, const Question& question, const Shares& shares,

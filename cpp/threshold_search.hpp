@@ -102,15 +102,19 @@ private:
     void remember(const RankedNode& node, const Question& question, const Outcome& out);
 
     void search(int l, const Question& question, Outcome& out);
+    bool search_affordable(int l, const Question& question, Outcome& out);
     void search_larger(int l, const Question& question, Outcome& out);
     Outcome grow(int l, const Question& question);
     void search_stumps(int l, const Question& question, Outcome& out);
 
     // Depth two.
     void search_pairs(int l, const Question& question, const Shares& shares, Outcome& out);
-    int pick(const Level& at, int c, const std::vector<Solved>& solved, std::int64_t limit, int* thresholds) const;
-    void scan(int l, int c, const int* thresholds, int count, const Question& question, const Shares& shares,
-              std::vector<Solved>& solved, Found& found, Outcome& out);
+    void pick(const Level& at, int c, const std::vector<Solved>& solved, std::int64_t limit,
+              std::vector<StumpScans::Lane>& lanes) const;
+    void scan(int l, const std::vector<StumpScans::Lane>& lanes, const Question& question, const Shares& shares,
+              std::vector<std::vector<Solved>>& solved, Found& found, Outcome& out);
+    void take_pair(int l, const Found& pair, std::int64_t cost, const Question& question, const Shares& shares,
+                   Found& found, Outcome& out);
     Stump side_stump(int l, int c, int t, bool right, Leaves leaves) const;
     std::int64_t side_cost(std::int64_t leaf, std::int64_t stump, Size size) const;
     void write_stumps(int l, const Found& found, const Question& question, const Shares& shares, Outcome& out);

@@ -106,18 +106,26 @@ TEST(scans_of_both_sides_equal_stumps) {
         node.make_root(data, costs, control);
         const auto scans = make_stump_scans(costs, node.swing(), control);
         scans->load(node);
-        for (int c = 0; c < node.columns(); ++c) {
-            std::vector<int> thresholds;
-            for (int t = 0; t < node.groups(c) - 1 && thresholds.size() < StumpScans::kMost; t += draw(random, 1, 5))
-                thresholds.push_back(t);
+        // Some of one column, and some of all.
+        std::vector<StumpScans::Lane> all;
+        const auto compare = [&](const std::vector<StumpScans::Lane>& lanes) {
+            if (lanes.empty()) return;
             StumpScans::Values values;
-            scans->solve(c, thresholds.data(), static_cast<int>(thresholds.size()), values);
-            for (std::size_t i = 0; i < thresholds.size(); ++i)
+            scans->solve(lanes.data(), static_cast<int>(lanes.size()), values);
+            for (std::size_t i = 0; i < lanes.size(); ++i)
                 for (const bool right : {false, true}) {
-                    const Stump stump = find_stump(node, costs, {c, thresholds[i], right}, 0, control);
+                    const Stump stump = find_stump(node, costs, {lanes[i].column, lanes[i].threshold, right}, 0, control);
                     CHECK(values.leaf[right][i] == stump.leaf && values.stump[right][i] == stump.cost);
                 }
+        };
+        for (int c = 0; c < node.columns(); ++c) {
+            std::vector<StumpScans::Lane> lanes;
+            for (int t = 0; t < node.groups(c) - 1 && lanes.size() < StumpScans::kMost; t += draw(random, 1, 5))
+                lanes.push_back({c, t});
+            compare(lanes);
+            all.insert(all.end(), lanes.begin(), lanes.begin() + std::min<std::size_t>(lanes.size(), 8));
         }
+        compare(all);
     }
 }
 
