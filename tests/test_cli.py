@@ -555,6 +555,21 @@ def test_options(customers: Path) -> None:
     assert run(*fit, "--depth", "-1").exit_code == 2
 
 
+def test_columns_that_number_the_rows(tmp_path: Path) -> None:
+    rows = "".join(f"{i},n{i},{(i * 7) % 5},{'ab'[i > 19]}\n" for i in range(40))
+    data = write(tmp_path, "id,name,x,y\n" + rows)
+    fit = ("fit", data, "--target", "y", "--depth", 1)
+    usual = run(*fit).output
+    assert "column 'name' is different in every row, so it is left out" in usual
+    assert "column 'id' is different in every row; if it only numbers the rows" in usual
+    assert "id > 19.5?" in usual
+    dropped = run(*fit, "--drop-ids").output
+    assert "column 'id' is different in every row, so it is left out" in dropped
+    assert "id >" not in dropped
+    kept = run(*fit, "--keep-ids").output
+    assert "column 'name' is different in every row; if it only numbers the rows" in kept
+
+
 def test_odd_columns_are_noted(tmp_path: Path) -> None:
     rows = "".join(f"{i},,{'x' if i == 7 else i},{'ab'[i > 9]}\n" for i in range(20))
     data = write(tmp_path, "a,empty,mixed,y\n" + rows)

@@ -398,6 +398,12 @@ class OptimalTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         return to_sklearn(self, over=over)
 
     @property
+    def dropped_columns_(self) -> dict[str, str]:
+        """The columns that give no condition, each with the reason."""
+        check_is_fitted(self)
+        return self.binarizer_.dropped_columns_
+
+    @property
     def feature_importances_(self) -> NDArray[np.float64]:
         """How much each column contributes, adding up to 1; all 0 if there is no split.
 

@@ -280,7 +280,7 @@ def test_types_of_other_frames() -> None:
     texts = ["a", "b", None]
     levels = ["x = a", "x = b", "x is missing"]
     enum = pl.DataFrame({"x": pl.Series(texts, dtype=pl.Enum(["a", "b"]))})  # has an order
-    assert names(Binarizer().fit(enum)) == ["x = b", "x is missing"]
+    assert names(Binarizer().fit(enum)) == ["x ≥ b", "x is missing"]
     for frame in (
         pl.DataFrame({"x": pl.Series(texts, dtype=pl.Categorical)}),
         pa.table({"x": pa.array(texts).dictionary_encode()}),
@@ -599,3 +599,41 @@ def test_altered_data(change, message) -> None:
 def test_altered_beyond_recognition() -> None:
     with pytest.raises(ValueError, match="must be a mapping"):
         Binarizer.from_dict([])
+
+
+def test_columns_without_conditions() -> None:
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(
+        {
+            "id": np.arange(60),
+            "name": [f"n{i}" for i in range(60)],
+            "noise": rng.random(60),
+            "same": 1,
+            "good": np.repeat([1.5, 2.5, 3.5], 20),
+        }
+    )
+    y = np.repeat([0, 1, 0], 20)
+    usual = Binarizer("mdlp").fit(table, y)
+    assert usual.id_columns_ == ["id", "name"]
+    assert usual.dropped_columns_ == {
+        "name": "every row has a value of its own",
+        "noise": "no cut is worth it",
+        "same": "it has the same value everywhere",
+    }
+    assert "id" in Binarizer("mdlp", drop_ids=True).fit(table, y).dropped_columns_
+    kept = Binarizer("mdlp", drop_ids=False, min_frequency=None, max_levels=None).fit(table, y)
+    assert "name" not in kept.dropped_columns_
+    with pytest.raises(ValueError, match="unknown drop_ids 'all'; allowed: 'text'"):
+        Binarizer(drop_ids="all").fit(table, y)
+
+
+def test_ordered_categories_are_at_least_a_level() -> None:
+    sizes = pd.Categorical(["low", "mid", "high"] * 20, ["low", "mid", "high"], ordered=True)
+    y = np.where(sizes == "low", 0, 1)
+    for method in ("mdlp", "quantiles", "exact"):
+        fitted = Binarizer(method).fit(pd.DataFrame({"size": sizes}), y)
+        assert "size ≥ mid" in fitted.get_feature_names_out()
+        place = fitted.get_feature_names_out().tolist().index("size ≥ mid")
+        assert (fitted.transform(pd.DataFrame({"size": sizes}))[:, place] == y).all()
+        again = Binarizer.from_dict(fitted.to_dict())
+        assert again.get_feature_names_out().tolist() == fitted.get_feature_names_out().tolist()

@@ -36,6 +36,8 @@ from goct.exact import as_fraction
 from goct.exceptions import BinarizationWarning
 
 SCHEMA = "goct.binarizer/1"
+_OWN_VALUES = "every row has a value of its own"
+_FEW = 10  # rows that say nothing about whether a column numbers them
 METHODS = ("auto", "mdlp", "quantiles", "midpoints", "exact", "none")
 
 
@@ -80,8 +82,18 @@ class Binarizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         How many conditions of levels per column at most, the one that rare
         levels share included; at least 2. None for no limit.
 
+    drop_ids
+        Whether columns in which every row has a value of its own, such as names
+        and numbers of customers, give no condition: "text" for categories only,
+        True also for whole numbers, False for none.
+
     Attributes
     ----------
+    dropped_columns_
+        The columns that give no condition, each with the reason.
+    id_columns_
+        The columns of categories and of whole numbers in which every row has a
+        value of its own.
     conditions_
         The conditions, one per output column: a list of
         :class:`goct.binarize.conditions.Condition`. With "exact" a sequence that
@@ -124,6 +136,8 @@ class Binarizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     thresholds_: dict[str, list[Any]]
     levels_: dict[str, list[Any]]
     kinds_: list[str]
+    dropped_columns_: dict[str, str]
+    id_columns_: list[str]
     n_features_in_: int
 
     def __init__(
@@ -135,6 +149,7 @@ class Binarizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         no_cut: str = "drop",
         min_frequency: float | None = 0.01,
         max_levels: int | None = 20,
+        drop_ids: bool | str = "text",
     ) -> None:
         self.method = method
         self.n_thresholds = n_thresholds
@@ -142,6 +157,7 @@ class Binarizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.no_cut = no_cut
         self.min_frequency = min_frequency
         self.max_levels = max_levels
+        self.drop_ids = drop_ids
 
     def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Binarizer:
         """Choose the conditions.
@@ -184,19 +200,34 @@ class Binarizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         kinds: list[str] = []
         blocks: list[Block] = []
         levels: dict[str, list[Any]] = {}
+        dropped: dict[str, str] = {}
+        ids: list[str] = []
         for name, column in columns():
             check_deadline("conditions were chosen")
             kinds.append(column.kind)
             if column.kind == "empty":
                 _warn(f"column {name!r} has no value at all, and gives no condition")
+                dropped[name] = "it has no value at all"
                 continue
             if column.kind == "category":
                 texts = sorted({text for text in column.values if text is not None})
                 levels[name] = [column.typed.get(text, text) for text in texts]
+            if _is_id(column):
+                ids.append(name)
+                if self.drop_ids is True or (self.drop_ids and column.kind == "category"):
+                    dropped[name] = _OWN_VALUES
+                    continue
             choose = chooser.blocks if method == "exact" else chooser.conditions
-            blocks += choose(name, column)
+            if not (chosen := choose(name, column)):
+                dropped[name] = _why_no_condition(column)
+            blocks += chosen
         if not blocks and method == "mdlp":
-            blocks = [c for name, column in columns() for c in chooser.quantiles(name, column)]
+            blocks = [
+                condition
+                for name, column in columns()
+                if dropped.get(name) != _OWN_VALUES
+                for condition in chooser.quantiles(name, column)
+            ]
             if blocks:
                 _warn("MDLP finds no column worth cutting; the thresholds are at quantiles instead")
         if not blocks:
@@ -214,6 +245,9 @@ class Binarizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             has_names=table.names is not None,
         )
         self.levels_ = levels
+        asked = {block.column for block in blocks}
+        self.dropped_columns_ = {name: why for name, why in dropped.items() if name not in asked}
+        self.id_columns_ = ids
         return self
 
     def transform(self, X: Any) -> NDArray[np.uint8]:
@@ -402,6 +436,8 @@ class Binarizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         _check_distinct_names(conditions)
         self.conditions_ = conditions
         self.levels_ = {}
+        self.dropped_columns_ = {}
+        self.id_columns_ = []
         self.kinds_ = kinds
         self.thresholds_ = {
             name: [] for name, kind in zip(names, kinds, strict=True) if kind in ("number", "date")
@@ -440,6 +476,8 @@ class Binarizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError(f"min_frequency must not be negative, got {self.min_frequency}")
         if self.max_levels is not None:
             check_count(self.max_levels, "max_levels", minimum=2)
+        if not isinstance(self.drop_ids, bool):
+            check_choice(self.drop_ids, "drop_ids", ("text",))
         return method
 
     def _check_thresholds(self, table: Table) -> dict[str, list[Any]]:
@@ -490,6 +528,26 @@ class Binarizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 stacklevel=3,
             )
         return range(self.n_features_in_)
+
+
+def _is_id(column: Column) -> bool:
+    """Say whether every row has a value of its own: a category or a whole number."""
+    if len(column.values) < _FEW or column.missing.any() or column.order:
+        return False
+    if column.kind == "category":
+        return len(set(column.values.tolist())) == len(column.values)
+    if column.kind != "number" or (column.values % 1 != 0).any():
+        return False
+    return len(np.unique(column.values)) == len(column.values)
+
+
+def _why_no_condition(column: Column) -> str:
+    present = column.values[~column.missing]
+    if len(set(present.tolist())) < 2:
+        return "it has the same value everywhere"
+    if column.kind == "category":
+        return "each category is too rare"
+    return "no cut is worth it"
 
 
 def _warn(message: str) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from goct._deadline import check_deadline
-from goct.binarize.conditions import Above, After, Condition, Missing, OneOf, evaluate
+from goct.binarize.conditions import Above, After, AtLeast, Condition, Missing, evaluate
 from goct.binarize.thresholds import write_moment
 from goct.data.table import Column
 
@@ -79,7 +79,7 @@ class Cuts:
 
 @dataclass(frozen=True)
 class LevelCuts:
-    """The thresholds of an ordered categorical column: conditions ``size in {mid, high}``.
+    """The thresholds of an ordered categorical column: conditions ``size ≥ mid``.
 
     Attributes
     ----------
@@ -96,7 +96,7 @@ class LevelCuts:
         return len(self.levels) - 1
 
     def __getitem__(self, place: int) -> Condition:
-        return OneOf(self.column, self.levels[place + 1 :])
+        return AtLeast(self.column, self.levels[place + 1 :])
 
     def find(self, name: str) -> int | None:
         """Return the place of the condition of a name, if there is one."""

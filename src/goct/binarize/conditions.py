@@ -119,6 +119,21 @@ class OneOf(Condition):
 
 
 @dataclass(frozen=True)
+class AtLeast(OneOf):
+    """An ordered category is at least some level: ``size ≥ mid``.
+
+    `levels` are that level and all above it, in order.
+    """
+
+    kind = "at_least"
+
+    @property
+    def name(self) -> str:
+        """The condition in words."""
+        return f"{self.column} ≥ {self.levels[0]}"
+
+
+@dataclass(frozen=True)
 class IsTrue(Condition):
     """A truth value is true: the condition is called as the column. Values are floats 0 and 1."""
 
@@ -154,7 +169,7 @@ class Missing(Condition):
 
 
 KINDS: dict[str, type[Condition]] = {
-    kind.kind: kind for kind in (Above, After, OneOf, IsTrue, Missing)
+    kind.kind: kind for kind in (Above, After, OneOf, AtLeast, IsTrue, Missing)
 }
 
 
@@ -226,8 +241,8 @@ def condition_from_dict(data: Mapping[str, Any]) -> Condition:
         return Above(column, _check_threshold(data["threshold"]))
     if made is After:
         return After(column, _check_moment(data["moment"]))
-    if made is OneOf:
-        return OneOf(column, _check_levels(data["levels"]))
+    if issubclass(made, OneOf):
+        return made(column, _check_levels(data["levels"]))
     return made(column)
 
 

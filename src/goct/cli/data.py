@@ -95,6 +95,14 @@ class LearningOptions:
         typer.Option(help="A word for missing values, such as '<5'; may be repeated."),
     ] = None
     date_format: DateFormat = None
+    drop_ids: Annotated[
+        bool | None,
+        typer.Option(
+            "--drop-ids/--keep-ids",
+            help="Whether to leave out columns that are different in every row; by default those "
+            "of text.",
+        ),
+    ] = None
     delimiter: Delimiter = None
     decimal: Decimal = None
     encoding: Encoding = None
@@ -233,11 +241,13 @@ def prepare(
     goal = labels[~test_rows]
     if one_vs_rest and positive is not None:
         goal = goal == classes[positive]
-    binarizer = Binarizer(options.binarizer, options.thresholds)
+    drop_ids = "text" if options.drop_ids is None else options.drop_ids
+    binarizer = Binarizer(options.binarizer, options.thresholds, drop_ids=drop_ids)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         binarizer.fit(train_table, goal)
     notes += [str(warning.message) for warning in caught]
+    notes += [_about_id(name, binarizer) for name in binarizer.id_columns_]
 
     def problem(part: Table, chosen: NDArray[np.bool_]) -> Problem:
         return Problem.from_columns(
@@ -281,6 +291,16 @@ def check_classes(prepared: Prepared, metric: Metric) -> None:
 def read_delimiter(text: str | None) -> str | None:
     """Return the delimiter that is meant by an option."""
     return {"tab": "\t", "\\t": "\t"}.get(text or "", text)
+
+
+def _about_id(name: str, binarizer: Binarizer) -> str:
+    """Say what became of a column that is different in every row."""
+    if name in binarizer.dropped_columns_:
+        return f"column {name!r} is different in every row, so it is left out; --keep-ids keeps it"
+    return (
+        f"column {name!r} is different in every row; if it only numbers the rows, leave it out "
+        "with --drop-ids"
+    )
 
 
 def _with_target(table: Table, target: str, notes: list[str]) -> Table:

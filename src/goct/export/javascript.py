@@ -93,7 +93,7 @@ def export_javascript(model: Any) -> str:
         A :class:`goct.Model`, or a fitted :class:`goct.OptimalTreeClassifier`.
     """
     model = as_model(model)
-    kinds = {type(condition) for condition in model.conditions}
+    kinds = {base for c in model.conditions for base in type(c).__mro__}
     words = model.missing_words
     about = f"the decision tree of goct {model.version} for {model.question.metric}"
     space = "".join(f"\\u{ord(c):04x}" for c in WHITE_SPACE)

@@ -108,7 +108,7 @@ def export_python(model: Any, name: str = "predict") -> str:
     model = as_model(model)
     if not name.isidentifier() or keyword.iskeyword(name):
         raise ValueError(f"{name!r} is not a name that a Python function may have")
-    kinds = {type(condition) for condition in model.conditions}
+    kinds = {base for c in model.conditions for base in type(c).__mro__}
     words = model.missing_words
     lines: list[str] = []
     about = f"the decision tree of goct {model.version} for {model.question.metric}"
