@@ -36,9 +36,6 @@ class LinearMaximiser:
         Whether nothing was rounded.
     """
 
-    splits_are_fewest = False
-    """Whether the best tree is known to have the fewest splits of all optimal ones."""
-
     def __init__(
         self,
         oracle: CostOracle,
@@ -63,17 +60,42 @@ class LinearMaximiser:
         self._divisor = 1 if self.is_exact else largest // (LARGEST_COST // 2)
         self._split_cost = split_cost // self._divisor
         self._losses = (losses // self._divisor).astype(np.int64)
+        self._factor = self._factor_for_splits(largest)
+
+    def _factor_for_splits(self, largest: int) -> int:
+        """Return what costs are multiplied by so that splits decide between equal ones.
+
+        1 if splits do not count. Over thresholds they may well: that takes no longer,
+        and nothing is left to ask for after the proof.
+        """
+        task = self.incumbent.task
+        factor: int = 2**task.size.max_depth
+        is_possible = task.problem.has_thresholds and task.size.max_splits is None
+        fits = self.is_exact and factor * (largest + 1) < LARGEST_COST
+        return factor if is_possible and fits else 1
+
+    @property
+    def splits_are_fewest(self) -> bool:
+        """Whether the best tree is known to have the fewest splits of all optimal ones."""
+        return self._factor > 1
 
     def maximise(self) -> None:
         """Find the best tree, and prove it."""
+        factor, size = self._factor, self.incumbent.task.size
+
+        def to_bound(cost: int) -> Exact:
+            # The cost is factor · (cost of the tree) + splits, of which there are few.
+            most = size.most_splits if factor > 1 else 0
+            return self._to_bound(-((most - cost) // factor))
+
         answer = self.oracle.solve(
-            self._losses,
-            self.incumbent.task.size,
-            split_cost=self._split_cost,
-            to_bound=self._to_bound,
+            factor * self._losses,
+            size,
+            split_cost=factor * self._split_cost + (factor > 1),
+            to_bound=to_bound,
             is_objective=self.is_exact,
         )
-        self.incumbent.tighten(self._to_bound(answer.bound))
+        self.incumbent.tighten(to_bound(answer.bound))
 
     def maximise_budgets(self, budgets: Budgets) -> None:
         """Find the best tree for every split budget, and prove it; there is no split penalty."""
