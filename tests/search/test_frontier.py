@@ -18,6 +18,7 @@ from goct.plane.hull import lower_hull
 from goct.search.frontier import Frontier
 from tests.support.problems import large_problem, random_problem
 from tests.support.reference import achievable
+from tests.support.reference import all_trees as every_tree
 
 
 def points_of(result: Frontier) -> list[tuple[int, int]]:
@@ -145,3 +146,34 @@ def test_bad_input() -> None:
         frontier(good, 1).for_prevalence(1.5)
     with pytest.raises(ValueError, match="negative"):
         frontier(good, 1).cheapest(-1, 1)
+
+
+@pytest.mark.parametrize("kind", ["weight", "samples"])
+def test_minimum_leaves(kind: str) -> None:
+    """The Pareto front of all trees with such leaves, by brute force."""
+    rng = np.random.default_rng(11)
+    for _ in range(30):
+        X, y = rng.integers(0, 2, (14, 4)), np.append([0, 1], rng.integers(0, 2, 12))
+        weights, least = rng.integers(1, 4, 14), int(rng.integers(1, 7))
+        options = {"min_leaf_weight": least} if kind == "weight" else {"min_samples_leaf": least}
+        problem = Problem.from_arrays(X, y, sample_weight=weights)
+        found = frontier(problem, 2, pareto=True, **options)
+        assert found.is_complete
+        n_pos, n_neg = int(weights[y == 1].sum()), int(weights[y == 0].sum())
+        points = {
+            (n_pos - tree.tp, n_neg - tree.tn)
+            for tree in every_tree(X, y == 1, 2, weights)
+            if (tree.least_weight if kind == "weight" else tree.fewest_rows) >= least
+        }
+        best = {
+            p for p in points if not any(q != p and q[0] <= p[0] and q[1] <= p[1] for q in points)
+        }
+        assert {(v.confusion.fn, v.confusion.fp) for v in found.pareto} == best
+
+
+def test_leaves_that_no_tree_has() -> None:
+    problem = Problem.from_arrays([[0], [1]], [0, 1], sample_weight=[1, 2])
+    with pytest.raises(ValueError, match="no tree has such leaves"):
+        frontier(problem, 1, min_samples_leaf=3)
+    with pytest.raises(ValueError, match="give either min_leaf_weight or min_samples_leaf"):
+        frontier(problem, 1, min_samples_leaf=1, min_leaf_weight=1)
