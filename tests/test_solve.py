@@ -527,3 +527,28 @@ def test_options_of_the_other_engine_name_both() -> None:
     ]:
         with pytest.raises(TypeError, match=message):
             solve(GOOD, "accuracy", 1, **options)
+
+
+def test_penalties_that_no_split_pays_at_large_weights() -> None:
+    problem = Problem.from_arrays([[0], [1], [1]], [0, 1, 0], sample_weight=[1, 10**5, 1])
+    for depth in (3, 4):
+        solution = solve(problem, "f1", depth, split_penalty=1e9, engine="search")
+        assert solution.status is Status.OPTIMAL
+        assert solution.tree.root == Leaf(1)
+
+
+@pytest.mark.parametrize("nested", [False, True])
+def test_thousands_of_columns(nested) -> None:
+    """Columns that nest in each other or do not, more than are compared when chains are made."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (60, 3000))
+    if nested:  # the thresholds of 60 columns, in any order
+        ranks = np.stack([rng.permutation(60) for _ in range(60)], axis=1)
+        X = (ranks[:, :, None] > np.arange(50)).reshape(60, 3000).astype(int)
+        X = X[:, rng.permutation(3000)]
+    y = rng.integers(0, 2, 60)
+    agree = (y[:, None] == X).sum(axis=0)
+    best = max(agree.max(), 60 - agree.min(), y.sum(), 60 - y.sum())
+    solution = solve(Problem.from_arrays(X, y), "accuracy", 1, engine="search")
+    assert solution.status is Status.OPTIMAL
+    assert solution.value == Fraction(int(best), 60)
