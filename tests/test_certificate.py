@@ -11,7 +11,9 @@ import pytest
 
 import goct
 from goct import Solution, Status, certificate
+from goct.binarize import Binarizer
 from goct.constraints import ForbidFeatures
+from goct.exceptions import CertificateWarning
 from goct.metrics import CustomMetric, Shape
 from goct.plane.oracle import Proven
 from goct.verify import RejectedError
@@ -133,6 +135,30 @@ def test_the_mip_engine_has_no_proof(tmp_path: Path) -> None:
     assert "cannot be checked" in solution.summary()
     with pytest.raises(RejectedError, match="floats of a mixed-integer solver"):
         goct.verify(path, problem)
+
+
+def test_a_solution_survives_without_its_certificate(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    problem, path = problem_of({}), tmp_path / "proof.gct"
+    monkeypatch.setattr(certificate._core, "prove", lambda *_: None)  # as after Ctrl-C
+    with pytest.warns(CertificateWarning, match="interrupted"):
+        solution = goct.solve(problem, "f1", 2, certificate=path)
+    assert solution.status is Status.OPTIMAL
+    assert solution.certificate is None
+    assert not path.exists()
+
+
+def test_every_threshold_of_a_column(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.random((60, 2)).round(2)
+    y = (X[:, 0] > X[:, 1]).astype(int)
+    problem = goct.Problem.from_columns(X, y, binarizer=Binarizer("exact").fit(X, y))
+    assert problem.has_thresholds
+    solution = goct.solve(problem, "mcc", 2, certificate=tmp_path / "proof.gct")
+    assert solution.certificate is not None
+    assert solution.certificate.proves == "all"
+    assert "VERIFIED" in str(goct.verify(tmp_path / "proof.gct", problem))
 
 
 def test_errors_come_before_any_work(tmp_path: Path) -> None:

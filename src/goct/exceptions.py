@@ -21,3 +21,7 @@ class NotProvenWarning(GoctWarning):
 
 class BinarizationWarning(GoctWarning):
     """A column, or the whole table, gives no condition by the method that was asked for."""
+
+
+class CertificateWarning(GoctWarning):
+    """No certificate was written, or one that proves less than the solution says."""

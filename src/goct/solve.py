@@ -5,15 +5,18 @@ from __future__ import annotations
 import inspect
 import os
 import time
+import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from goct._validation import check_choice, check_count
+from goct.certificate import CertificateError
 from goct.certificate import unsupported as no_certificate
 from goct.certificate import write as write_certificate
 from goct.constraints import MetricConstraint
+from goct.exceptions import CertificateWarning
 from goct.metrics import Metric
 from goct.one_vs_rest import against_rest, name_the_rest, tree_against_rest
 from goct.plane.oracle import Proven
@@ -94,7 +97,9 @@ def solve(
     certificate
         A file for the proof, which :func:`goct.verify` and ``goct verify``
         check; see the page "What proven means". Writing it takes about as
-        long as the search; limits do not count for it, but Ctrl-C does.
+        long as the search; limits do not count for it. Ctrl-C ends it with a
+        :class:`~goct.exceptions.CertificateWarning`, and the solution is
+        returned without it.
     **options
         Options of the engine, see :func:`goct.search.solve_search` and
         :func:`goct.mip.solve_mip`.
@@ -158,9 +163,7 @@ def solve(
         solution.stats["progress"] = recorder.events
     if certificate is not None:
         original = None if binary is task else problem
-        solution = replace(
-            solution, certificate=write_certificate(certificate, solution, proven, original)
-        )
+        solution = _with_certificate(solution, certificate, proven, original)
     if binary is task:
         return solution
     tree = None if solution.tree is None else name_the_rest(solution.tree, problem)
@@ -215,6 +218,25 @@ def one_against_the_rest(task: Task) -> Task:
                 "the rest; use a constraint on a metric of two classes, such as recall"
             )
     return task.on(against_rest(problem))
+
+
+def _with_certificate(
+    solution: Solution,
+    path: str | os.PathLike[str],
+    proven: list[Proven],
+    original: Problem | None,
+) -> Solution:
+    """Write a certificate; the solution survives if there is none, with a warning."""
+    try:
+        written = write_certificate(path, solution, proven, original)
+    except (CertificateError, KeyboardInterrupt) as error:
+        why = str(error) or "interrupted"
+        warnings.warn(f"no certificate was written: {why}", CertificateWarning, stacklevel=3)
+        return solution
+    if written.proves == "less":
+        text = "the certificate proves a larger bound than the search engine has found"
+        warnings.warn(text, CertificateWarning, stacklevel=3)
+    return replace(solution, certificate=written)
 
 
 def _check_certificate(path: str | os.PathLike[str], task: Task) -> None:
