@@ -34,8 +34,9 @@ const auto best_add_sums = [] { return portable_add_sums; };
 
 }  // namespace
 
-Instance::Instance(const Problem& problem, const Costs& costs, Control& control, bool keep_ties)
-    : problem_(problem), costs_(costs), control_(control), keep_ties_(keep_ties) {
+Instance::Instance(const Problem& problem, const Costs& costs, Control& control, bool keep_ties,
+                   std::int64_t least_swing)
+    : problem_(problem), costs_(costs), control_(control), keep_ties_(keep_ties), least_swing_(least_swing) {
     rows_.reserve(problem.rows());
     for (int r = 0; r < problem.rows(); ++r)
         rows_.push_back({problem.key(r), 1, costs.base(r), costs.first(r), costs.swing(r), costs.weight(r)});
@@ -142,7 +143,8 @@ void Node::keep_useful(const Instance& instance, int features, EachRow&& each_ro
             const bool grows = level_[f].count > 0;
             sum += level_[f];
             level_[f] = sum;
-            renamed_[f] = grows && sum.count < total_.count && (!reduce || scratch.insert(sum.key));
+            renamed_[f] = grows && sum.count < total_.count && instance.pays(total_, sum) &&
+                          (!reduce || scratch.insert(sum.key));
         }
         int last = -1;
         for (int f = begin; f < end; ++f) {

@@ -37,12 +37,19 @@ class Instance {
 public:
     // `keep_ties`: rows that cost the same under every class, but not nothing, stay in the nodes. Making a node throws
     // SearchStopped if it takes long and the control says so.
-    Instance(const Problem& problem, const Costs& costs, Control& control, bool keep_ties = false);
+    // `least_swing`: features whose smaller side swings no more are dropped from the nodes.
+    Instance(const Problem& problem, const Costs& costs, Control& control, bool keep_ties = false,
+             std::int64_t least_swing = -1);
 
     const Problem& problem() const { return problem_; }
     const Costs& costs() const { return costs_; }
     Control& control() const { return control_; }
     const Sums& row(int r) const { return rows_[r]; }
+    // A split that costs as much as the rows of one side can lose does not pay: whatever the tree of the other side says
+    // about them costs no more.
+    bool pays(const Sums& total, const Sums& inside) const {
+        return std::min(inside.swing, total.swing - inside.swing) > least_swing_;
+    }
     bool active(int r) const { return costs_.active(r) || (keep_ties_ && costs_.base(r) > 0); }
 
 private:
@@ -50,6 +57,7 @@ private:
     const Costs& costs_;
     Control& control_;
     const bool keep_ties_;
+    const std::int64_t least_swing_;
     std::vector<Sums> rows_;
 };
 
@@ -67,7 +75,7 @@ private:
 };
 
 // The features keep the order of the problem: chains one after another, each from its largest set to its smallest.
-// A feature that is constant here, or splits the rows as an earlier one does, is gone, here and below.
+// A feature that is constant here, does not pay, or splits the rows as an earlier one does, is gone, here and below.
 class Node {
 public:
     void make_root(const Instance& instance, SplitSet& scratch);

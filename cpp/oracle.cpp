@@ -14,6 +14,7 @@ namespace {
 constexpr int kDeepest = 250;           // depth fits the cache's byte; no tree of this size is searched to the end
 constexpr int kMostCosts = 60000;       // numbers of costs fit the cache's two bytes
 constexpr std::size_t kKeptCosts = 64;
+constexpr int kDeepArchives = 30;       // so many depths have archives at the same time, at most
 constexpr double kAlwaysAllowed = 1 << 26;      // bytes that no memory limit forbids
 constexpr double kMostForPairs = 1 << 28;       // larger matrices are too far away to be fast
 
@@ -194,23 +195,31 @@ void Oracle::update(Answer& answer, std::int64_t bound, const Costs& costs, cons
     if (answer.proven || answer.tree.empty() || cost <= answer.cost) answer.tree = std::move(tree), answer.cost = cost;
 }
 
+// A tree that costs no more than `cost` has only so many splits. If no tree of them is too deep, the depth does not
+// matter, here or below.
+static int useful_depth(int depth, const Costs& costs, std::int64_t cost) {
+    return cost / costs.split_cost() <= depth ? kAnyDepth : depth;
+}
+
 Answer Oracle::find(const Question& question, Control& control) {
-    const int depth = std::clamp(question.max_depth, 0, kDeepest);
-    if (question.max_splits && *question.max_splits < most_splits(depth, rows()))
+    const int limit = std::clamp(question.max_depth, 0, kDeepest);
+    if (question.max_splits && *question.max_splits < most_splits(limit, rows()))
         return find_within_budget(question, control);
     const Known& known = register_costs(question);
     const Costs& costs = *known.costs;
     const Problem& problem = prepare(control, costs);
     const std::vector<Ratio> ratios = ratios_to(known, control);
     const std::int64_t base = unavoidable(costs);
-    Answer answer = start(costs, depth, rows(), control).back();
+    Answer answer = start(costs, limit, rows(), control).back();
     if (question.cutoff && answer.cost >= *question.cutoff) answer.tree.clear();
     try {
-        const Plan plan = fit_memory(costs, depth, 1, control);
-        const Instance instance(problem, costs, control);
+        const Plan plan = fit_memory(costs, std::min(limit, kDeepArchives), 1, control);
+        const bool priced = plan.techniques.price && costs.split_cost() > 0;
+        const Instance instance(problem, costs, control, false, priced ? costs.split_cost() : -1);
         const SearchContext context{instance, plan.techniques, cache_, known.number, ratios, control, plan.matrix_bytes};
-        Search<AnySplits> search(context, depth);
-        auto [bound, relaxed, cost, tree] = search.solve({avoidable_cutoff(question.cutoff, base)}, plan.jobs);
+        const std::int64_t cutoff = avoidable_cutoff(question.cutoff, base);
+        Search<AnySplits> search(context, priced ? useful_depth(limit, costs, std::min(cutoff, answer.cost - base)) : limit);
+        auto [bound, relaxed, cost, tree] = search.solve({cutoff}, plan.jobs);
         if (!tree[0].empty() && !search.expand_at_last(tree[0]))
             throw std::logic_error("a found tree could not be worked out");
         update(answer, bound[0] + base, costs, tree[0], control);

@@ -76,6 +76,7 @@ Techniques read_techniques(const nb::dict& switches) {
                        : which == "cache"      ? &techniques.cache
                        : which == "transfer"   ? &techniques.transfer
                        : which == "cutoffs"    ? &techniques.cutoffs
+                       : which == "price"      ? &techniques.price
                        : which == "slack"      ? &techniques.slack
                        : which == "first_pass" ? &techniques.first_pass
                        : which == "deepening"  ? &techniques.deepening

@@ -12,6 +12,8 @@ namespace {
 
 // When a search takes long, in seconds, or as a share of the time there is; and the share for a better start.
 constexpr double kLong = 2.0, kEarly = 0.05, kShare = 0.2;
+// The smaller depths of a search that takes long end here.
+constexpr int kDeepStart = 9;
 
 int size_of(const auto& values) { return static_cast<int>(values.size()); }
 
@@ -45,10 +47,10 @@ template <class V>
 typename Search<V>::Level& Search<V>::level(int l) {
     while (size_of(levels_) <= l) {
         levels_.push_back(std::make_unique<Level>());
-        const int depth = depth_ - (size_of(levels_) - 1);
+        const int depth = depth_ == kAnyDepth ? depth_ : depth_ - (size_of(levels_) - 1);
         if (depth < 1) continue;
         Level& at = *levels_.back();
-        at.side_classes = classes_[depth - 1];
+        at.side_classes = classes_[below(depth)];
         for (Outcome& side : at.side) side.reset(at.side_classes);
         V::template resize<std::int64_t>(at.left, at.side_classes);
         for (Values* values : {&at.limits, &at.unsolved, &at.sums})
@@ -59,7 +61,8 @@ typename Search<V>::Level& Search<V>::level(int l) {
 
 template <class V>
 Archive& Search<V>::archive(int depth) {
-    while (size_of(archives_) <= depth) archives_.push_back(std::make_unique<Archive>(context_.instance));
+    if (size_of(archives_) <= depth) archives_.resize(depth + 1);
+    if (!archives_[depth]) archives_[depth] = std::make_unique<Archive>(context_.instance);
     return *archives_[depth];
 }
 
@@ -119,12 +122,12 @@ void Search<V>::remember(const Sums& rows, int depth, const Outcome& out) {
 
 // The best depth-two trees of the node, and from their parts the order in which features are tried and first bounds.
 template <class V>
-void Search<V>::rank_features(int l, int depth) {
+void Search<V>::rank_features(int l, int depth, const Values& cutoffs) {
     Level& at = level(l);
     const Node& node = at.node;
     at.open.reset();
     at.allowed_open.reset();
-    if (depth == 3 && (constrained_ ? allowed_depth_two_ : depth_two_).can_open(node))
+    if (wants_open(at, depth, cutoffs))
         at.open = depth_two_.open(node, at.sides, at.small);
     else
         at.small = depth_two_.solve(node, at.sides);
@@ -153,6 +156,20 @@ void Search<V>::rank_features(int l, int depth) {
             for (int m = 0; m < at.side_classes; ++m) at.bounds(inside, m)[f] = V::least(errors, m, split_cost_);
         }
     }
+}
+
+// Are the sides of the node best solved by trees of depth two?
+template <class V>
+bool Search<V>::wants_open(const Level& at, int depth, const Values& limits) const {
+    return (depth == 3 || affords_only(3, limits)) &&
+           (constrained_ ? allowed_depth_two_ : depth_two_).can_open(at.node);
+}
+
+// Do trees of more than so many splits cost more than the limits allow?
+template <class V>
+bool Search<V>::affords_only(int splits, const Values& limits) const {
+    if (split_cost_ == 0 || !context_.techniques.price) return false;
+    return std::all_of(limits.begin(), limits.end(), [&](auto limit) { return limit <= price_beyond(splits); });
 }
 
 // From the bounds on the sides of all features to one on the node.
@@ -206,17 +223,19 @@ std::optional<DepthTwoValues> Search<V>::allowed_values(const DepthTwoValues& re
     return std::nullopt;
 }
 
-// For rows of which trees of depth two are the best there are.
+// For rows of which trees of depth two are the best there are, or are all that the cutoffs can pay for.
 template <class V>
 template <class Solve>
 void Search<V>::take_small(const Sums& rows, int depth, std::int64_t leaf, const DepthTwoValues& relaxed,
                            const Values& cutoffs, Solve&& solve, Outcome& out) {
     ++context_.control.depth_two;
     const auto values = allowed_values(relaxed, cutoffs, solve);
+    // Two splits never need more than two levels, three may.
+    const std::int64_t beyond = depth > 2 ? price_beyond(2) : kInfinite;
     for (int m = 0; m < size_of(cutoffs); ++m) {
-        out.relaxed[m] = V::least(relaxed, m, split_cost_);
+        out.relaxed[m] = std::max(out.relaxed[m], std::min(V::least(relaxed, m, split_cost_), beyond));
         if (values) take_tree(*values, m, leaf, out);
-        out.bound[m] = std::max(out.bound[m], values ? out.cost[m] : out.relaxed[m]);
+        out.bound[m] = std::max(out.bound[m], values ? std::min(out.cost[m], beyond) : out.relaxed[m]);
     }
     remember(rows, depth, out);
 }
@@ -257,7 +276,7 @@ void Search<V>::search(int l, int depth, const Values& cutoffs, Outcome& out) {
         return;
     }
     const auto solve_allowed = [&] { return this->solve_allowed(l, depth); };
-    if (depth <= 2) {
+    if (depth <= 2 || affords_only(2, cutoffs)) {
         const DepthTwoValues values = solve_small(depth_two_, node, depth, at.sides);
         return take_small(node.total(), depth, node.leaf(), values, cutoffs, solve_allowed, out);
     }
@@ -266,6 +285,7 @@ void Search<V>::search(int l, int depth, const Values& cutoffs, Outcome& out) {
     raise(out.bound, relaxed);
     if (!open) return;
     if (start(l, cutoffs, allowed_values(at.small, cutoffs, solve_allowed), out)) {
+        if (!at.open && depth > 3 && wants_open(at, depth, at.limits)) open_now(at);
         if (l == 0 && width_ == 0)
             RootLoop(*this, out).run();
         else
@@ -290,7 +310,7 @@ bool Search<V>::prepare(int l, int depth, const Values& cutoffs, Values& bound) 
         archive(depth).match(at.node, *std::max_element(cutoffs.begin(), cutoffs.end()), bound);
         if (!any_below(bound, cutoffs)) return false;
     }
-    rank_features(l, depth);
+    rank_features(l, depth, cutoffs);
     if (context_.techniques.inheritance)
         archive(depth).inherit(at.node, at.bound[1], at.bound[0], at.side_classes);
     return true;
@@ -307,6 +327,7 @@ bool Search<V>::start(int l, const Values& cutoffs, const std::optional<DepthTwo
         at.limits[m] = 0;
         if (out.cost[m] <= out.bound[m]) continue;
         // Trees of depth three have at least three splits.
+        out.bound[m] = std::max(out.bound[m], std::min(value, price_beyond(2)));
         const bool settled = V::is_small(m) || value <= std::max(3 * split_cost_, out.bound[m]);
         if (small && (settled || value < cutoffs[m])) take_tree(*small, m, at.node.leaf(), out);
         if (settled) out.bound[m] = std::max(out.bound[m], value);
@@ -362,9 +383,9 @@ void Search<V>::attempt(int l, int depth, int f, const Values& limits) {
             useful = useful || at.side[inside].bound[own] < left;
         });
         if (!useful || context_.control.stopped()) return;
-        if (depth > 3 && slack())
+        if (depth > 3 && !at.open && slack())
             for (auto& left : at.left) left = std::min(left + left / 2 + 1, kInfinite);
-        search_side(l, depth - 1, f, inside, at.left, at.side[inside]);
+        search_side(l, below(depth), f, inside, at.left, at.side[inside]);
     }
 }
 
@@ -426,7 +447,7 @@ void Search<V>::learn(const Level& from, int depth, int f, Level& to) {
     else
         node.overlaps(context_.instance, f, from.child, to.overlap);
     const std::int64_t inside = node.inside(f).swing, outside = node.total().swing - inside;
-    const int splits = most_splits(depth - 1, 64);
+    const int splits = most_splits(below(depth), 64);
     const std::int64_t twice = split_cost_ == 0 ? 0 : splits < 64 ? splits * split_cost_ : kInfinite;
     const auto combine = [&](std::int64_t a, std::int64_t b) {
         a = std::max<std::int64_t>(a, 0), b = std::max<std::int64_t>(b, 0);
@@ -469,7 +490,6 @@ public:
     void run() {
         std::vector<std::unique_ptr<Search>> others;
         std::vector<std::thread> threads;
-        first_.level(first_.depth_);    // all levels exist before other threads look at the first
         for (int t = 1; t < (root_.open ? 1 : std::min(first_.jobs_, size_of(root_.order))); ++t) {
             others.push_back(std::make_unique<Search>(first_.context_, first_.depth_, size_of(best_)));
             others.back()->level(0) = root_;
@@ -653,7 +673,7 @@ template <class V>
 void Search<V>::find_better(const Values& cutoffs, Outcome& best) {
     Control& control = context_.control;
     const double now = control.elapsed(), share = kShare * std::min(control.limit(), 5 * now);
-    for (int depth = 3; depth < depth_ && control.elapsed() < now + share / 2; ++depth) {
+    for (int depth = 3; depth < std::min(depth_, kDeepStart) && control.elapsed() < now + share / 2; ++depth) {
         control.pause_at(now + share / 2);
         start_from(depth, cutoffs, best);
     }
@@ -689,7 +709,11 @@ void Search<V>::start_from(int depth, const Values& cutoffs, Outcome& best) {
 template <class V>
 void Search<V>::open_again(Level& at) {
     at.allowed_open.reset();
-    if (!at.open) return;
+    if (at.open) open_now(at);
+}
+
+template <class V>
+void Search<V>::open_now(Level& at) {
     at.open.reset();
     at.open = depth_two_.open(at.node, at.sides, at.small);
 }
@@ -732,7 +756,7 @@ bool Search<V>::expand_at(int l, int depth, const int*& code, bool known_only, P
     out.push_back(root);
     for (const bool inside : {true, false}) {
         make_child(l, f, inside);
-        if (!expand_at(l + 1, depth - 1, code, known_only, out)) return false;
+        if (!expand_at(l + 1, below(depth), code, known_only, out)) return false;
     }
     return true;
 }
@@ -758,7 +782,7 @@ Preorder Search<V>::work_out(int l, int depth, StandIn kind, int m) {
     Values limits = out.bound;
     if (usable) {
         limits[m] = known->value - at.node.total().base + 1;
-        rank_features(l, depth);
+        rank_features(l, depth, limits);
         const int f = local_feature(at.node, known->root);
         recall(l, f);
         attempt(l, depth, f, limits);

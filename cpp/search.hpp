@@ -27,10 +27,15 @@ struct Techniques {
     bool cache = true;          // remember solved row sets
     bool transfer = true;       // use what is remembered from other costs
     bool cutoffs = true;        // a child need not beat what its sibling leaves
+    bool price = true;          // a side has no more splits than it can pay for
     bool slack = true;          // ... but it is searched a little beyond that where its value helps others
     bool first_pass = true;     // search narrow before searching wide
     bool deepening = true;      // ... and again, less narrow and less deep, if it takes long
 };
+
+// A depth beyond all that matter: below it there is the same again. All others are smaller.
+inline constexpr int kAnyDepth = 255;
+inline int below(int depth) { return depth == kAnyDepth ? depth : depth - 1; }
 
 // What all threads of a call share.
 struct SearchContext {
@@ -131,7 +136,13 @@ private:
 
     bool probe(const Sums& rows, int depth, const Values& cutoffs, Outcome& out) const;
     void remember(const Sums& rows, int depth, const Outcome& out);
-    void rank_features(int l, int depth);
+    // What trees of more than `splits` splits cost at least.
+    std::int64_t price_beyond(int splits) const {
+        return context_.techniques.price ? (splits + 1) * split_cost_ : split_cost_;
+    }
+    bool affords_only(int splits, const Values& limits) const;
+    bool wants_open(const Level& at, int depth, const Values& limits) const;
+    void rank_features(int l, int depth, const Values& cutoffs);
     void relax(int l, Values& bound);
     void recall(Level& from, int f, Level& to) const;
     void sum_up(Level& at) const;
@@ -165,6 +176,7 @@ private:
         return static_cast<double>(root.rows()) * root.features() * root.features() > kLongWork;
     }
     void open_again(Level& at);
+    void open_now(Level& at);
     bool expand(Preorder& tree, bool known_only);
     bool expand_at(int l, int depth, const int*& code, bool known_only, Preorder& out);
     Preorder work_out(int l, int depth, StandIn kind, int m);

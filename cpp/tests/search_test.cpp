@@ -31,6 +31,7 @@ struct Data {
 Data draw_data(Random& random, int most_rows, int most_columns) {
     Data data{draw(random, 1, most_rows), draw(random, 1, most_columns), {}, {}, {}, 0, 0, draw(random, 0, 4)};
     if (draw(random, 0, 1)) data.split_cost = draw(random, 0, 4);
+    if (draw(random, 0, 3) == 0) data.depth = 64;    // as deep as rows and prices allow
     if (draw(random, 0, 2) == 0) data.min_leaf_weight = draw(random, 1, 6);
     data.classes = draw(random, 2, 3);
     for (int i = 0; i < data.rows * data.columns; ++i)
@@ -65,7 +66,9 @@ public:
         }
         return known_[{rows, depth, splits}] = best;
     }
-    std::int64_t solve(int splits) { return solve((1u << data_.rows) - 1, data_.depth, splits); }
+    std::int64_t solve(int splits) {
+        return solve((1u << data_.rows) - 1, std::min(data_.depth, data_.rows), splits);
+    }
 
 private:
     std::int64_t weight(unsigned rows) const {
@@ -115,6 +118,7 @@ TEST(answers_equal_brute_force) {
         const std::int64_t best = truth.solve(15);
         Techniques techniques;  // without these, trees are found late
         techniques.first_pass = techniques.order = trial % 3 > 0;
+        techniques.price = trial % 4 > 0;
         Oracle oracle = data.oracle(1 + trial % 2, techniques);
         Control control;
         const Answer answer = oracle.solve(data.question(), control);

@@ -31,6 +31,7 @@ TECHNIQUES: Mapping[str, str] = {
     "cache": "remember solved row sets",
     "transfer": "carry bounds over from calls with other costs",
     "cutoffs": "a child need not beat what its sibling leaves",
+    "price": "a side has no more splits, and no other features, than it can pay for",
     "slack": "search a child a little beyond that where its value helps others",
     "first_pass": "look for a good tree before proving",
     "deepening": "look again, at smaller depths and less narrowly, if it takes long",
