@@ -16,6 +16,7 @@ struct CacheSlot {          // which question
     int splits;             // split budget, kAnySplits without one; plus kRelaxed if smaller leaves are allowed
 };
 inline constexpr int kAnySplits = 1 << 29, kRelaxed = 1 << 30;
+inline CacheSlot relaxed_slot(CacheSlot slot) { return {slot.depth, slot.splits + kRelaxed}; }
 
 struct CacheValue {
     std::int64_t value;     // total cost, the unavoidable part included, so that it makes sense under other costs

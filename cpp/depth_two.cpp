@@ -41,6 +41,7 @@ public:
     virtual ~Table() = default;
     virtual DepthTwoValues solve(const Node& node, bool keep, Control* control, SideValues& sides) = 0;
     virtual DepthTwoValues solve_side(int f, bool inside, std::int64_t leaf) = 0;
+    virtual LeastParts least_parts(int f, bool inside) = 0;
     virtual void overlaps(int f, std::vector<std::int64_t>& swings) = 0;
 };
 
@@ -88,6 +89,24 @@ public:
         rest_.set_total(whole_, f, inside);
         kernels_.evaluate_rest(rest_.view(), whole_.view(), part_.view());
         return values(rest_.view(), first, leaf);
+    }
+
+    LeastParts least_parts(int f, bool inside) override {
+        const Node& node = *node_;
+        const PairView<T>& s = (inside == count_inside(f) ? part_ : rest_).view();
+        const Sums side = inside ? node.inside(f) : node.outside(f);
+        overlaps(f, side_swings_);
+        LeastParts least;
+        for (int j = 0; j < s.features; ++j) {
+            const std::int64_t both = side_swings_[j], swing = inside ? both : node.inside(j).swing - both;
+            if (!instance_.pays(side.swing, swing)) continue;
+            // With two classes, the swing of rows is what both cost together, and delta the difference.
+            const std::int64_t delta = s.column[j], other = s.total[0] - delta;
+            const std::int64_t in = (swing - delta) / 2, out = (side.swing - swing - other) / 2;
+            least.leaf = std::min({least.leaf, in + std::min<std::int64_t>(delta, 0), out + std::min<std::int64_t>(other, 0)});
+            least.stump = std::min({least.stump, in + s.inside_best[j], out + s.outside_best[j]});
+        }
+        return least;
     }
 
     void overlaps(int f, std::vector<std::int64_t>& swings) override {
@@ -184,6 +203,7 @@ private:
     T *counts_ = nullptr, *swings_ = nullptr;
     Buffer<T> tallies_;
     std::vector<int> outside_rows_, bin_begin_, bin_end_, bin_rows_;
+    std::vector<std::int64_t> side_swings_;
     PairSweep<T> whole_, part_, rest_;
 };
 
@@ -251,6 +271,10 @@ DepthTwo::Table& DepthTwo::opened(Opened opened) const {
 
 DepthTwoValues DepthTwo::solve_side(Opened which, int f, bool inside, std::int64_t leaf) {
     return opened(which).solve_side(f, inside, leaf);
+}
+
+DepthTwo::LeastParts DepthTwo::least_parts(Opened which, int f, bool inside) {
+    return opened(which).least_parts(f, inside);
 }
 
 void DepthTwo::overlaps(Opened which, int f, std::vector<std::int64_t>& swings) const {

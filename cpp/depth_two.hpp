@@ -47,6 +47,12 @@ public:
     // The rows of the open node inside or outside f; `leaf` is their cost as a leaf. The smaller side is counted, the
     // larger is the rest.
     DepthTwoValues solve_side(Opened opened, int f, bool inside, std::int64_t leaf);
+    // What the parts of the side solved last cost at least, whichever feature splits it and pays: as a leaf, and with one
+    // split. kInfinite if none pays. Two classes, no minimum leaf weight.
+    struct LeastParts {
+        std::int64_t leaf = kInfinite, stump = kInfinite;
+    };
+    LeastParts least_parts(Opened opened, int f, bool inside);
     // What Node::overlaps says about f, faster.
     void overlaps(Opened opened, int f, std::vector<std::int64_t>& swings) const;
 

@@ -105,4 +105,68 @@ std::vector<Preorder> grow_greedily(const Problem& problem, const Costs& costs, 
     return trees;
 }
 
+GreedyCosts::GreedyCosts(const Instance& instance)
+    : instance_(instance), costs_(instance.costs()), size_(costs_.classes() + 2), pace_(instance.control()) {}
+
+void GreedyCosts::add(const Node& node, int row, std::int64_t* sums) const {
+    const int r = node.row(row);
+    sums[0] += costs_.swing(r);
+    sums[1] += costs_.weight(r);
+    for (int k = 0; k < costs_.classes(); ++k) sums[2 + k] += costs_.cost(r, k) - costs_.base(r);
+}
+
+std::int64_t GreedyCosts::leaf(const std::int64_t* sums) const {
+    return *std::min_element(sums + 2, sums + size_);
+}
+
+// With two classes, Gini's.
+double GreedyCosts::impurity(const std::int64_t* sums) const {
+    if (sums[0] == 0) return 0;
+    const auto swing = static_cast<double>(sums[0]);
+    double impurity = 0;
+    for (std::size_t k = 2; k < size_; ++k) {
+        const auto cost = static_cast<double>(sums[k]);
+        impurity += cost * (swing - cost) / swing;
+    }
+    return impurity;
+}
+
+// The feature that leaves the least impurity, or -1.
+int GreedyCosts::best_split(const Node& node, std::span<const int> rows, const Sums& total) {
+    const int features = node.features();
+    inside_.assign(size_ * features, 0);
+    for (int row : rows) {
+        pace_.step(size_ * (node.entries_end(row) - node.entries_begin(row)));
+        for (const int* e = node.entries_begin(row); e != node.entries_end(row); ++e)
+            add(node, row, inside_.data() + *e * size_);
+    }
+    int best = -1;
+    double least = impurity(total.data());
+    Sums outside(size_);
+    for (int f = features - 1; f >= 0; --f) {
+        std::int64_t* const inside = inside_.data() + f * size_;
+        if (f + 1 < features && node.chain_begin()[f] == node.chain_begin()[f + 1])
+            for (std::size_t k = 0; k < size_; ++k) inside[k] += inside[size_ + k];
+        for (std::size_t k = 0; k < size_; ++k) outside[k] = total[k] - inside[k];
+        if (std::min(inside[1], outside[1]) < costs_.min_leaf_weight()) continue;
+        const double left = impurity(inside) + impurity(outside.data());
+        if (left < least) least = left, best = f;
+    }
+    return best;
+}
+
+std::int64_t GreedyCosts::find(const Node& node, std::span<int> rows, int depth) {
+    Sums total(size_);
+    for (int row : rows) add(node, row, total.data());
+    const std::int64_t cost = leaf(total.data());
+    if (depth == 0 || cost <= costs_.split_cost()) return cost;
+    const int f = best_split(node, rows, total);
+    if (f < 0) return cost;
+    const auto middle = std::partition(rows.begin(), rows.end(), [&](int row) {
+        return instance_.problem().holds(node.row(row), node.feature(f));
+    });
+    const std::span<int> inside(rows.begin(), middle), outside(middle, rows.end());
+    return std::min(cost, costs_.split_cost() + find(node, inside, depth - 1) + find(node, outside, depth - 1));
+}
+
 }  // namespace goct

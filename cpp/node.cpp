@@ -143,7 +143,7 @@ void Node::keep_useful(const Instance& instance, int features, EachRow&& each_ro
             const bool grows = level_[f].count > 0;
             sum += level_[f];
             level_[f] = sum;
-            renamed_[f] = grows && sum.count < total_.count && instance.pays(total_, sum) &&
+            renamed_[f] = grows && sum.count < total_.count && instance.pays(total_.swing, sum.swing) &&
                           (!reduce || scratch.insert(sum.key));
         }
         int last = -1;

@@ -47,9 +47,7 @@ public:
     const Sums& row(int r) const { return rows_[r]; }
     // A split that costs as much as the rows of one side can lose does not pay: whatever the tree of the other side says
     // about them costs no more.
-    bool pays(const Sums& total, const Sums& inside) const {
-        return std::min(inside.swing, total.swing - inside.swing) > least_swing_;
-    }
+    bool pays(std::int64_t swing, std::int64_t inside) const { return std::min(inside, swing - inside) > least_swing_; }
     bool active(int r) const { return costs_.active(r) || (keep_ties_ && costs_.base(r) > 0); }
 
 private:

@@ -79,6 +79,8 @@ Techniques read_techniques(const nb::dict& switches) {
                        : which == "price"      ? &techniques.price
                        : which == "slack"      ? &techniques.slack
                        : which == "first_pass" ? &techniques.first_pass
+                       : which == "look_ahead" ? &techniques.look_ahead
+                       : which == "ladder"     ? &techniques.ladder
                        : which == "deepening"  ? &techniques.deepening
                                                : nullptr;
         if (!target) throw nb::value_error(("unknown technique: " + which).c_str());

@@ -14,6 +14,12 @@ namespace {
 constexpr double kLong = 2.0, kEarly = 0.05, kShare = 0.2;
 // The smaller depths of a search that takes long end here.
 constexpr int kDeepStart = 9;
+constexpr int kFewFeatures = 64;
+// Deeper searches have first trees of their own: so many features are looked at by greedy trees, of no larger depth.
+constexpr int kShallow = 4, kCandidates = 12, kDeepGreedy = 12;
+// After half of the time, with so few features of the first node behind it, a search will not come to its end. Then the
+// bound is raised in steps, each a share of what is left of the gap and of the time.
+constexpr double kHalf = 0.5, kPromising = 0.2, kFirstStep = 0.25, kStepTime = 0.2;
 
 int size_of(const auto& values) { return static_cast<int>(values.size()); }
 
@@ -39,7 +45,7 @@ Search<V>::Search(const SearchContext& context, int depth, int classes)
     : context_(context), depth_(depth), constrained_(context.instance.costs().min_leaf_weight() > 0),
       split_cost_(context.instance.costs().split_cost()), classes_(depth + 1, classes),
       depth_two_(context.instance, false, context.matrix_bytes, context.control),
-      allowed_depth_two_(context.instance, true, context.matrix_bytes, context.control) {
+      allowed_depth_two_(context.instance, true, context.matrix_bytes, context.control), greedy_(context.instance) {
     for (int d = depth - 1; d >= 0; --d) classes_[d] = V::classes(d, classes_[d + 1]);
 }
 
@@ -85,13 +91,13 @@ bool Search<V>::probe(const Sums& rows, int depth, const Values& cutoffs, Outcom
     bool all = true;
     for (int m = 0; m < size_of(cutoffs); ++m) {
         if (context_.techniques.cache && constrained_) {
-            if (const auto found = context_.cache.find(rows.key, {depth, V::budget(m) + kRelaxed})) {
+            if (const auto found = context_.cache.find(rows.key, relaxed_slot(V::slot(depth, m)))) {
                 out.relaxed[m] = std::max(out.relaxed[m], bound_of(*found));
                 out.bound[m] = std::max(out.bound[m], out.relaxed[m]);
             }
         }
         if (context_.techniques.cache && !answered(m)) {
-            if (const auto found = context_.cache.find(rows.key, {depth, V::budget(m)})) {
+            if (const auto found = context_.cache.find(rows.key, V::slot(depth, m))) {
                 out.bound[m] = std::max(out.bound[m], bound_of(*found));
                 if (found->exact && found->costs == context_.costs_number) {
                     out.cost[m] = out.bound[m];
@@ -112,10 +118,10 @@ void Search<V>::remember(const Sums& rows, int depth, const Outcome& out) {
         // What came from the cache itself is there, or lost.
         const bool exact = out.cost[m] <= out.bound[m] && out.tree[m].front() != code_of(StandIn::known, m);
         if (exact || out.bound[m] > 0)
-            context_.cache.store(rows.key, {depth, V::budget(m)},
+            context_.cache.store(rows.key, V::slot(depth, m),
                                  {out.bound[m] + rows.base, exact ? out.tree[m].front() : kLeaf, number, exact});
         if (constrained_)
-            context_.cache.store(rows.key, {depth, V::budget(m) + kRelaxed},
+            context_.cache.store(rows.key, relaxed_slot(V::slot(depth, m)),
                                  {out.relaxed[m] + rows.base, kLeaf, number, false});
     }
 }
@@ -141,6 +147,7 @@ void Search<V>::rank_features(int l, int depth, const Values& cutoffs) {
                    at.sides.inside_best[g] + at.sides.outside_best[g];
         });
     }
+    if (width_.candidates > 0 && depth > 3) look_ahead(at, depth);
     for (const bool inside : {false, true}) {
         at.bound[inside].resize(std::size_t(at.side_classes) * features);
         const auto& leaf = inside ? at.sides.inside_leaf : at.sides.outside_leaf;
@@ -158,6 +165,28 @@ void Search<V>::rank_features(int l, int depth, const Values& cutoffs) {
     }
 }
 
+// The most promising features by what greedy trees make of their sides.
+template <class V>
+void Search<V>::look_ahead(Level& at, int depth) {
+    const int candidates = std::min(at.node.features(), width_.candidates);
+    std::vector<std::pair<std::int64_t, int>> ranked;
+    std::vector<int> rows;
+    for (int i = 0; i < candidates; ++i) {
+        const int f = at.order[i];
+        std::int64_t cost = 0;
+        for (const bool inside : {false, true}) {
+            if (inside)
+                rows.assign(at.node.inside_rows(f).begin(), at.node.inside_rows(f).end());
+            else
+                at.node.outside_rows(f, rows);
+            cost += greedy_.find(at.node, rows, std::min(below(depth), kDeepGreedy));
+        }
+        ranked.push_back({cost, f});
+    }
+    std::stable_sort(ranked.begin(), ranked.end(), [](auto& a, auto& b) { return a.first < b.first; });
+    for (int i = 0; i < candidates; ++i) at.order[i] = ranked[i].second;
+}
+
 // Are the sides of the node best solved by trees of depth two?
 template <class V>
 bool Search<V>::wants_open(const Level& at, int depth, const Values& limits) const {
@@ -170,6 +199,41 @@ template <class V>
 bool Search<V>::affords_only(int splits, const Values& limits) const {
     if (split_cost_ == 0 || !context_.techniques.price) return false;
     return std::all_of(limits.begin(), limits.end(), [&](auto limit) { return limit <= price_beyond(splits); });
+}
+
+// Does it pay to solve all sides of the node by trees of depth two before any of them is searched? With a price per
+// split, and few features, it does: most sides cannot afford more.
+template <class V>
+bool Search<V>::looks_at_sides(const Level& at, int depth) const {
+    return context_.techniques.price && split_cost_ > 0 && !constrained_ && !narrow() && !at.open && depth > 3 &&
+           context_.instance.costs().planes() == 1 && at.node.features() <= kFewFeatures && depth_two_.can_open(at.node);
+}
+
+template <class V>
+void Search<V>::look_at_sides(Level& at, Outcome& out) {
+    open_now(at);
+    for (const int f : at.order) {
+        recall(at, f, at);
+        sum_up(at);
+        if (!any_below(at.sums, at.limits)) continue;
+        for (const bool inside : {false, true}) {
+            Outcome& side = at.side[inside];
+            const std::int64_t leaf = inside ? at.sides.inside_leaf[f] : at.sides.outside_leaf[f];
+            const DepthTwoValues values = depth_two_.solve_side(*at.open, f, inside, leaf);
+            // Trees of three splits or more that are not among these: some part of three or four is a leaf, or has one
+            // split.
+            const auto parts = depth_two_.least_parts(*at.open, f, inside);
+            const std::int64_t beyond =
+                std::min({price_beyond(2) + parts.leaf, price_beyond(3) + parts.stump, price_beyond(4)});
+            for (int m = 0; m < at.side_classes; ++m) {
+                take_tree(values, m, leaf, side);
+                std::int64_t& bound = at.bounds(inside, m)[f];
+                side.bound[m] = bound = std::max(bound, std::min(side.cost[m], beyond));
+            }
+        }
+        compose(at, f, at.limits, out);
+    }
+    at.open.reset();
 }
 
 // From the bounds on the sides of all features to one on the node.
@@ -285,12 +349,15 @@ void Search<V>::search(int l, int depth, const Values& cutoffs, Outcome& out) {
     raise(out.bound, relaxed);
     if (!open) return;
     if (start(l, cutoffs, allowed_values(at.small, cutoffs, solve_allowed), out)) {
-        if (!at.open && depth > 3 && wants_open(at, depth, at.limits)) open_now(at);
-        if (l == 0 && width_ == 0)
+        if (!at.open && depth > 3 && wants_open(at, depth, at.limits))
+            open_now(at);
+        else if (looks_at_sides(at, depth))
+            look_at_sides(at, out);
+        if (l == 0 && !narrow())
             RootLoop(*this, out).run();
         else
             try_features(l, depth, out);
-        if (width_) return;
+        if (narrow()) return;
         if (context_.control.stopped()) return raise(out.bound, at.unsolved);
         for (int m = 0; m < size_of(cutoffs); ++m)
             out.bound[m] = out.cost[m] < cutoffs[m] ? out.cost[m] : std::max(out.bound[m], at.unsolved[m]);
@@ -339,19 +406,28 @@ bool Search<V>::start(int l, const Values& cutoffs, const std::optional<DepthTwo
 }
 
 template <class V>
+int Search<V>::tries(const Level& at) const {
+    const int features = at.node.features();
+    if (!narrow()) return features;
+    return std::min(width_.discrepancies < 0 ? width_.features : width_.discrepancies + 1, features);
+}
+
+template <class V>
 void Search<V>::try_features(int l, int depth, Outcome& out) {
     Level& at = level(l);
-    const int features = at.node.features(), tries = width_ ? std::min(width_, features) : features;
-    for (int i = 0; i < tries; ++i) {
+    const int discrepancies = width_.discrepancies;
+    for (int i = 0; i < tries(at); ++i) {
         const int f = at.order[i];
         if (constrained_ && !at.node.allows(context_.instance, f)) continue;
         recall(at, f, at);
         sum_up(at);
         if (any_below(at.sums, at.limits) && !context_.control.stopped()) {
+            if (discrepancies >= 0) width_.discrepancies = discrepancies - i;
             attempt(l, depth, f, at.limits);
+            width_.discrepancies = discrepancies;
             compose(at, f, at.limits, out);
             sum_up(at);
-            if (width_ == 0) learn(at, depth, f, at);
+            if (!narrow()) learn(at, depth, f, at);
         }
         lower(at.unsolved, at.sums);
     }
@@ -503,6 +579,7 @@ public:
         }
         guarded(first_);
         for (auto& thread : threads) thread.join();
+        first_.tried_ = static_cast<double>(next_) / std::max(size_of(root_.order), 1);
         if (error_) std::rethrow_exception(error_);
         for (; next_ < size_of(root_.order); ++next_) {
             sum_up(root_.order[next_], root_);
@@ -617,18 +694,23 @@ typename Search<V>::Outcome Search<V>::solve(const Values& cutoffs, int jobs, bo
     bool known = probe(root.total(), depth_, cutoffs, best);
     for (int m = 0; m < size_of(cutoffs); ++m)
         if (best.cost[m] < kInfinite && !expand(best.tree[m], true)) best.cost[m] = kInfinite;
-    if (!known && depth_ > 2 && context_.techniques.first_pass)
-        for (const int width : {1, 3}) pass(width, cutoffs, best);
+    if (!known && depth_ > 2 && context_.techniques.first_pass) find_first(cutoffs, best);
     if (!known && depth_ > 3 && deepen && context_.techniques.deepening) {
         // Only a search that takes long needs a better start.
         Control& control = context_.control;
         control.pause_at(std::min(kLong, kEarly * control.limit()));
-        pass(0, cutoffs, best);
+        pass({}, cutoffs, best);
         known = !control.paused();
         if (!known) find_better(cutoffs, best);
+        if (!known && context_.techniques.ladder) {
+            control.pause_at(kHalf * control.limit());
+            pass({}, cutoffs, best);
+            known = !control.paused();
+            if (!known && tried_ < kPromising) climb(cutoffs, best);
+        }
         control.resume();
     }
-    if (!known) pass(0, cutoffs, best);
+    if (!known) pass({}, cutoffs, best);
     for (int m = 0; m < size_of(cutoffs); ++m) {
         if (best.cost[m] >= std::min(kInfinite, cutoffs[m])) {
             const bool leaf = context_.control.stopped() && root.leaf() < cutoffs[m];
@@ -642,9 +724,9 @@ typename Search<V>::Outcome Search<V>::solve(const Values& cutoffs, int jobs, bo
     return best;
 }
 
-// Searches all rows, only so many features per node unless that is zero, for trees that are better than the best.
+// Searches all rows for trees that are better than the best.
 template <class V>
-void Search<V>::pass(int width, const Values& cutoffs, Outcome& best) {
+void Search<V>::pass(Width width, const Values& cutoffs, Outcome& best) {
     Outcome out = best;
     Values limits = cutoffs;
     lower(limits, best.cost);
@@ -653,7 +735,7 @@ void Search<V>::pass(int width, const Values& cutoffs, Outcome& best) {
         search(0, depth_, limits, out);
     } catch (const SearchStopped&) {
     }
-    width_ = 0;
+    width_ = {};
     raise(best.bound, out.bound);
     raise(best.relaxed, out.relaxed);
     for (int m = 0; m < size_of(cutoffs); ++m)
@@ -665,6 +747,48 @@ void Search<V>::take(int m, const Outcome& found, int from, Outcome& best) {
     best.cost[m] = found.cost[from];
     best.tree[m] = found.tree[from];
     if (m + 1 == size_of(best.cost)) report_incumbent(best.cost[m]);
+}
+
+// First trees, in a time that no depth makes long: along the best features, deep trees along those that greedy trees
+// make most of; then, if there is time, with a look at more of them, and off that way once and twice.
+template <class V>
+void Search<V>::find_first(const Values& cutoffs, Outcome& best) {
+    Control& control = context_.control;
+    const int candidates = context_.techniques.look_ahead ? kCandidates : 0;
+    std::vector<Width> widths{{1}};
+    if (depth_ > kShallow && candidates > 0) widths.push_back({1, -1, candidates});
+    if (depth_ <= kShallow + 1) widths.push_back({3});
+    const auto first = static_cast<std::ptrdiff_t>(widths.size());
+    if (depth_ > kShallow + 1) widths.insert(widths.end(), {{1, -1, 4 * candidates}, {2, 1, candidates}, {3, 2, candidates}});
+    for (auto width = widths.begin(); width != widths.end() && !control.stopped(); ++width) {
+        if (watched_ && width - widths.begin() >= first) control.pause_at(std::min(kLong, kEarly * control.limit()));
+        if (!control.stopped()) pass(*width, cutoffs, best);
+        if (watched_) control.resume();
+    }
+}
+
+// Raises the bound as far as the time allows: it is proven that nothing is below a cutoff between the bound and the best
+// tree, then below a higher one. That takes a small part of the time of a whole proof, and what was learnt helps the
+// next step.
+template <class V>
+void Search<V>::climb(const Values& cutoffs, Outcome& best) {
+    Control& control = context_.control;
+    double share = kFirstStep;
+    while (control.reason() == StopReason::none) {
+        Values limits = cutoffs;
+        lower(limits, best.cost);
+        bool last = true;
+        for (int m = 0; m < size_of(limits); ++m) {
+            const std::int64_t room = limits[m] - best.bound[m], step = static_cast<std::int64_t>(share * double(room));
+            if (room <= 0 || step + 1 >= room) continue;
+            limits[m] = best.bound[m] + step + 1;
+            last = false;
+        }
+        if (last) break;    // the whole question is next
+        control.pause_at(control.elapsed() + kStepTime * std::max(control.limit() - control.elapsed(), 0.0));
+        pass({}, limits, best);
+        share = control.paused() ? share / 3 : std::min(1.0, share * 1.5);
+    }
 }
 
 // Better trees than the first passes have found, within a share of the time: the best ones of smaller depth, then those
@@ -679,7 +803,7 @@ void Search<V>::find_better(const Values& cutoffs, Outcome& best) {
     }
     for (const int width : {5, 10, 20}) {
         control.pause_at(now + share);
-        if (!control.stopped()) pass(width, cutoffs, best);
+        if (!control.stopped()) pass({width}, cutoffs, best);
     }
 }
 
@@ -774,7 +898,7 @@ Preorder Search<V>::work_out(int l, int depth, StandIn kind, int m) {
         return best_small_tree(context_.instance, at.node, values, at.allowed_sides,
                                V::splits(values, m, split_cost_));
     }
-    const auto known = context_.cache.find(at.node.total().key, {depth, V::budget(m)});
+    const auto known = context_.cache.find(at.node.total().key, V::slot(depth, m));
     const bool usable = known && known->exact && known->costs == context_.costs_number;
     if (usable && known->root < 0) return {known->root};
     Outcome out;

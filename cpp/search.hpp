@@ -12,6 +12,7 @@
 #include "control.hpp"
 #include "costs.hpp"
 #include "depth_two.hpp"
+#include "greedy.hpp"
 #include "node.hpp"
 #include "preorder.hpp"
 #include "values.hpp"
@@ -30,7 +31,9 @@ struct Techniques {
     bool price = true;          // a side has no more splits than it can pay for
     bool slack = true;          // ... but it is searched a little beyond that where its value helps others
     bool first_pass = true;     // search narrow before searching wide
+    bool look_ahead = true;     // ... in deep searches, by what greedy trees make of the sides
     bool deepening = true;      // ... and again, less narrow and less deep, if it takes long
+    bool ladder = true;         // prove what can be proven if the time will not suffice for all
 };
 
 // A depth beyond all that matter: below it there is the same again. All others are smaller.
@@ -143,6 +146,8 @@ private:
     bool affords_only(int splits, const Values& limits) const;
     bool wants_open(const Level& at, int depth, const Values& limits) const;
     void rank_features(int l, int depth, const Values& cutoffs);
+    bool looks_at_sides(const Level& at, int depth) const;
+    void look_at_sides(Level& at, Outcome& out);
     void relax(int l, Values& bound);
     void recall(Level& from, int f, Level& to) const;
     void sum_up(Level& at) const;
@@ -166,7 +171,18 @@ private:
     void search_side(int l, int depth, int f, bool inside, const Values& cutoffs, Outcome& out);
     void compose(const Level& at, int f, Values& limits, Outcome& out) const;
 
-    void pass(int width, const Values& cutoffs, Outcome& best);
+    // How many features a node is tried with in a narrow search: some, or in all the nodes on a path together some more
+    // than one each (limited discrepancy).
+    struct Width {
+        int features = 0;           // 0: all
+        int discrepancies = -1;     // -1: any number
+        int candidates = 0;         // so many are looked at by greedy trees first
+    };
+    int tries(const Level& at) const;
+    void look_ahead(Level& at, int depth);
+    void pass(Width width, const Values& cutoffs, Outcome& best);
+    void find_first(const Values& cutoffs, Outcome& best);
+    void climb(const Values& cutoffs, Outcome& best);
     void find_better(const Values& cutoffs, Outcome& best);
     void start_from(int depth, const Values& cutoffs, Outcome& best);
     void take(int m, const Outcome& found, int from, Outcome& best);
@@ -188,9 +204,12 @@ private:
     std::vector<int> classes_;  // by depth
     DepthTwo depth_two_, allowed_depth_two_;
     SplitSet splits_;
+    GreedyCosts greedy_;
     std::vector<std::unique_ptr<Level>> levels_;
     std::vector<std::unique_ptr<Archive>> archives_;    // by depth
-    int width_ = 0;             // features tried per node, 0: all
+    Width width_;
+    bool narrow() const { return width_.features > 0; }
+    double tried_ = 0;          // share of the features of the first node in the last pass over all of them
     int jobs_ = 1;
     bool watched_ = true;       // bounds of a search that only helps another one are not those of the question
 };

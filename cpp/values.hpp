@@ -26,7 +26,7 @@ struct AnySplits {
 
     static constexpr int classes(int /*depth*/, int /*of_parent*/) { return 1; }
     static constexpr int most_classes(int /*depth*/) { return 1; }
-    static constexpr int budget(int /*m*/) { return kAnySplits; }
+    static constexpr CacheSlot slot(int depth, int /*m*/) { return {depth, kAnySplits}; }
     // Are trees of depth two the best there are?
     static constexpr bool is_small(int /*m*/) { return false; }
     template <class T>
@@ -59,7 +59,8 @@ struct SplitBudgets {
 
     static int classes(int depth, int of_parent) { return most_splits(depth, std::max(of_parent - 2, 0)) + 1; }
     static int most_classes(int depth) { return most_splits(depth, kAnySplits) + 1; }
-    static int budget(int m) { return m; }
+    // No tree is deeper than it has splits.
+    static CacheSlot slot(int depth, int m) { return {std::min(depth, m), m}; }
     static bool is_small(int m) { return m <= 2; }
     template <class T>
     static void resize(Each<T>& each, int size, const T& value = {}) {

@@ -164,6 +164,18 @@ def test_fit_writes_a_model_and_a_report(customers: Path, tmp_path: Path) -> Non
     assert sorted(path.name for path in tmp_path.iterdir()) == ["m.json", "r.html"]
 
 
+def test_fit_at_any_depth(tmp_path: Path) -> None:
+    file = write(tmp_path, "a,b,y\n" + "0,0,n\n0,1,p\n1,0,p\n1,1,n\n")
+    model, report = tmp_path / "model.json", tmp_path / "report.html"
+    fit = ("fit", file, "--target", "y", "--depth", "any")
+    result = run(*fit, "--split-penalty", 0.01, "--save", model, "--report", report)
+    assert "no tree of any depth over these features is better" in result.output
+    assert Model.load(model).question.max_depth is None
+    assert "tree of any depth" in report.read_text()
+    assert "max_splits" in fails(*fit)
+    assert "or any" in fails("fit", file, "--target", "y", "--depth", "11")
+
+
 def test_predict(customers: Path, saved: Path, tmp_path: Path) -> None:
     out = tmp_path / "out.csv"
     result = run("predict", saved, customers, "-o", out)

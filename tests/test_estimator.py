@@ -105,6 +105,15 @@ def test_it_is_what_solve_finds(cancer) -> None:
     assert "malignant" in classifier.solution_.summary()
 
 
+def test_any_depth(cancer) -> None:
+    X, y = cancer
+    fitted = OptimalTreeClassifier(max_depth=None, split_penalty=0.02).fit(X, y)
+    assert fitted.solution_.status is Status.OPTIMAL
+    assert fitted.solution_.max_depth is None
+    with pytest.raises(ValueError, match="max_splits"):
+        OptimalTreeClassifier(max_depth=None).fit(X, y)
+
+
 def test_a_table_of_all_kinds(people) -> None:
     frame, y = people
     classifier = OptimalTreeClassifier("f1", pos_label="ill").fit(frame, y)

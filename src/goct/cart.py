@@ -22,7 +22,7 @@ _CELLS_PER_SECOND = 2e7
 
 def cart_tree(
     problem: Problem,
-    max_depth: int,
+    max_depth: int | None,
     max_leaves: int | None = None,
     *,
     gains: NDArray[Any] | None = None,
@@ -46,7 +46,7 @@ def cart_tree(
         Decides between splits that are equally good.
     """
     gains = problem.counts if gains is None else gains
-    too_small = max_depth < 1 or (max_leaves is not None and max_leaves < 2)
+    too_small = max_depth == 0 or (max_leaves is not None and max_leaves < 2)
     nothing = problem.features.n_kept == 0 if columns is None else len(columns) == 0
     if too_small or nothing or not (gains > 0).any():
         label = int(gains.sum(axis=0).argmax())

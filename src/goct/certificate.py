@@ -86,6 +86,8 @@ def unsupported(task: Task) -> str | None:
     """Say why there is no certificate for a task, whatever the result; None if there is one."""
     if task.problem.n_classes == 1:
         return "all labels are the same, so that there is nothing to prove"
+    if task.size.max_depth is None:
+        return "there are no certificates without a limit on the depth yet; give max_depth"
     for constraint in task.constraints:
         if isinstance(constraint, FeatureSetConstraint):
             return (
@@ -172,7 +174,7 @@ def write_hull(
     points = [plane.plane.of(tree) for tree in trees]
     questions, proofs = [], []
     size = task.size
-    budget = None if size.most_splits == 2**size.max_depth - 1 else size.most_splits
+    budget = None if size.most_splits == 2**size.deepest - 1 else size.most_splits
     for (x, y), (right, low) in pairwise(points):
         a, b = y - low, right - x
         if a > 0 and b > 0:
@@ -208,7 +210,7 @@ def _header(task: Task, problem: Problem, data: Data) -> dict[str, Any]:
         "program": f"goct {_core.__version__}",
         "task": {
             "metric": metric_terms(task.metric),
-            "max_depth": size.max_depth,
+            "max_depth": size.deepest,
             "max_splits": size.max_splits,
             "min_leaf_weight": str(size.min_leaf_weight),
             "min_samples_leaf": size.min_samples_leaf,
@@ -326,7 +328,7 @@ def _linear_argument(prover: _Prover, proven: Exact) -> _Argument:
     most = rewards.matrix.max(axis=1)
     bound = proven.as_fraction()
     least = int(most.sum()) - floor((bound - rewards.offset) / rewards.unit)
-    budget = None if size.most_splits == 2**size.max_depth - 1 else size.most_splits
+    budget = None if size.most_splits == 2**size.deepest - 1 else size.most_splits
     cutoffs = [least - rewards.price * m for m in range(1 if budget is None else budget + 1)]
     proof = prover.prove(
         most[:, None] - rewards.matrix,
@@ -386,7 +388,7 @@ class _Plane:
         self.lines = [line for p in proven if (line := self._read(p)) is not None]
 
     def _read(self, proven: Proven) -> _Line | None:
-        size, full = proven.size, 2**proven.size.max_depth - 1
+        size, full = proven.size, 2**proven.size.deepest - 1
         is_limited = size.most_splits < full
         if proven.a < 0 or proven.b < 0:
             return None
@@ -438,10 +440,10 @@ class _Plane:
             line = plane.metric.level_line(value.as_fraction(), plane.n_pos, plane.n_neg, unit)
             if line is None or line.a < 0 or line.b < 0:
                 continue
-            full = splits == 2**size.max_depth - 1
+            full = splits == 2**size.deepest - 1
             budget = None if full else splits
             least = (line.cutoff,) if full else (0,) * splits + (line.cutoff,)
-            lines.append(_Line(line.a, line.b, 0, budget, min(splits, size.max_depth), least))
+            lines.append(_Line(line.a, line.b, 0, budget, min(splits, size.deepest), least))
         return lines
 
     def _ceilings(self, bound: Exact | None) -> list[NDArray[np.int64]]:
@@ -460,7 +462,7 @@ class _Plane:
 
         The line that excludes the most comes first. Says also whether they exclude all.
         """
-        fn, max_depth = self.staircase.low, self.task.size.max_depth
+        fn, max_depth = self.staircase.low, self.task.size.deepest
         open_points = [ceiling >= 0 for ceiling in ceilings]
         excluded: list[list[NDArray[np.bool_]]] = []
         for line in self.lines:
@@ -492,10 +494,10 @@ class _Plane:
     def _is_small(self) -> bool:
         """Say whether the checker can look at all trees inside the hull in seconds."""
         task = self.task
-        if task.split_penalty or task.size.most_splits < 2**task.size.max_depth - 1:
+        if task.split_penalty or task.size.most_splits < 2**task.size.deepest - 1:
             return False  # its rule knows no number of splits
         features = task.problem.X.shape[1]
-        tables: int = features ** max(task.size.max_depth - 2, 0)
+        tables: int = features ** max(task.size.deepest - 2, 0)
         rows = task.problem.n_rows + self.plane.n_pos
         return bool(tables * features**2 * rows <= _MOST_INSIDE)
 
@@ -520,7 +522,7 @@ class _Plane:
         for splits in self.splits:
             floor = np.zeros(len(staircase.low), dtype=np.int64)
             for line in self.lines:
-                if (least := line.at(splits, task.size.max_depth)) is not None:
+                if (least := line.at(splits, task.size.deepest)) is not None:
                     floor = staircase.raised(floor, line.a, line.b, least)
             among = floor <= staircase.allowed
             value = staircase.largest_value(np.minimum(floor, self.plane.n_neg), among)

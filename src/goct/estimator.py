@@ -188,7 +188,7 @@ class OptimalTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
     def __init__(
         self,
         metric: str | Metric = "auto",
-        max_depth: int = 3,
+        max_depth: int | None = 3,
         *,
         split_penalty: Any = 0,
         max_splits: int | None = None,
@@ -615,7 +615,7 @@ def no_tree(solution: Solution) -> NoTreeError:
     constraints = ", ".join(constraint.name for constraint in solution.constraints)
     if solution.status is Status.INFEASIBLE:
         return InfeasibleError(
-            f"no tree of depth {solution.max_depth} over these conditions meets the constraints "
+            f"no {solution.task.size.describe()} over these conditions meets the constraints "
             f"({constraints}); this is proven. Relax them, allow a larger depth, or use more "
             "thresholds"
         )

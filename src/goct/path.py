@@ -234,8 +234,10 @@ class Path:
 
     def __str__(self) -> str:
         proven = sum(s.status in (Status.OPTIMAL, Status.INFEASIBLE) for s in self.solutions)
+        depth = self.task.size.max_depth
+        at = "any depth" if depth is None else f"depth {depth}"
         return (
-            f"Path of {self.task.metric.name} at depth {self.task.size.max_depth}: "
+            f"Path of {self.task.metric.name} at {at}: "
             f"0 to {len(self) - 1} splits, {proven} of {len(self)} proven"
         )
 
@@ -323,7 +325,7 @@ def _price_range(up_to: float, prices: Sequence[float]) -> str:
 def path(
     problem: Problem,
     metric: str | Metric = "accuracy",
-    max_depth: int = 3,
+    max_depth: int | None = 3,
     *,
     max_splits: int | None = None,
     min_leaf_weight: Any = 0,

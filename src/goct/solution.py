@@ -247,8 +247,8 @@ class Solution:
         return self.task.split_penalty
 
     @property
-    def max_depth(self) -> int:
-        """The largest depth that was allowed."""
+    def max_depth(self) -> int | None:
+        """The largest depth that was allowed; None without a limit."""
         return self.task.size.max_depth
 
     @property
@@ -396,9 +396,7 @@ class Solution:
 
     def describe_status(self) -> str:
         """Say in words what is proven."""
-        trees = f"tree of depth {self.max_depth}"
-        if self.max_splits is not None:
-            trees += f" with at most {self.max_splits} splits"
+        trees = self.task.size.describe()
         features = "these features"
         if self.problem.has_thresholds:
             features = "all thresholds of these columns"

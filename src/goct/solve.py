@@ -31,7 +31,7 @@ ENGINES = ("auto", "search", "mip")
 def solve(
     problem: Problem,
     metric: str | Metric = "accuracy",
-    max_depth: int = 3,
+    max_depth: int | None = 3,
     *,
     split_penalty: Any = 0,
     max_splits: int | None = None,
@@ -59,7 +59,9 @@ def solve(
         stands against the rest.
     max_depth
         The largest number of splits between root and leaf; 0 allows only the
-        constant tree.
+        constant tree. None, with a split penalty or a split budget, is for
+        trees as deep as the price or the budget allows (at most 64, as all
+        trees).
     split_penalty
         What each split must gain at least, in the metric's own unit. A float
         such as 0.01 is taken as the decimal number it is written as, one with

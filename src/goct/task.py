@@ -39,7 +39,9 @@ class SizeLimit:
     Attributes
     ----------
     max_depth
-        The largest number of splits between root and leaf.
+        The largest number of splits between root and leaf; None if only the
+        number of splits or their price limits it, and the depth that any tree
+        can have, :data:`~goct.tree.MAX_DEPTH`.
     max_splits
         The largest number of splits (the split budget); no limit if None.
     min_leaf_weight
@@ -49,7 +51,7 @@ class SizeLimit:
         The least number of samples in a leaf, whatever they weigh.
     """
 
-    max_depth: int
+    max_depth: int | None
     max_splits: int | None = None
     min_leaf_weight: Fraction = Fraction(0)
     min_samples_leaf: int = 0
@@ -63,8 +65,8 @@ class SizeLimit:
         min_samples_leaf: Any = 0,
     ) -> SizeLimit:
         """Return the limit that a user's numbers stand for, or raise an error that names one."""
-        depth = check_count(max_depth, "max_depth")
-        if depth > MAX_DEPTH:
+        depth = None if max_depth is None else check_count(max_depth, "max_depth")
+        if depth is not None and depth > MAX_DEPTH:
             raise ValueError(f"max_depth must be at most {MAX_DEPTH}, got {depth}")
         splits = None if max_splits is None else check_count(max_splits, "max_splits")
         leaf = as_fraction(min_leaf_weight, "min_leaf_weight")
@@ -73,15 +75,35 @@ class SizeLimit:
         return cls(depth, splits, leaf, check_count(min_samples_leaf, "min_samples_leaf"))
 
     @property
+    def deepest(self) -> int:
+        """The largest depth, whether or not one was asked for."""
+        return MAX_DEPTH if self.max_depth is None else self.max_depth
+
+    @property
     def reachable_depth(self) -> int:
         """The depth that a tree of this size can have."""
-        return self.max_depth if self.max_splits is None else min(self.max_depth, self.max_splits)
+        depth = self.deepest
+        return depth if self.max_splits is None else min(depth, self.max_splits)
 
     @property
     def most_splits(self) -> int:
         """The largest number of splits of a tree of this size."""
-        full: int = 2**self.max_depth - 1
+        full: int = 2**self.deepest - 1
         return full if self.max_splits is None else min(self.max_splits, full)
+
+    def check_limited(self, split_penalty: Fraction = Fraction(0)) -> None:
+        """Raise a `ValueError` if nothing limits the trees."""
+        if self.max_depth is None and self.max_splits is None and not split_penalty:
+            raise ValueError(
+                "max_depth=None needs something else that limits the tree: a split_penalty above 0 "
+                "(trees are then as deep as the price allows) or max_splits"
+            )
+
+    def describe(self) -> str:
+        """Say which trees there are, as in "tree of depth 3"."""
+        depth = "any depth" if self.max_depth is None else f"depth {self.max_depth}"
+        budget = "" if self.max_splits is None else f" with at most {self.max_splits} splits"
+        return f"tree of {depth}{budget}"
 
     def leaf_measures(self, problem: Problem) -> list[LeafMeasure]:
         """Return what leaves must have enough of: a measure, or two if none implies the other.
@@ -154,6 +176,7 @@ class Task:
         metric.check(problem)
         size = SizeLimit.read(max_depth, max_splits, min_leaf_weight, min_samples_leaf)
         penalty = read_penalty(split_penalty)
+        size.check_limited(penalty)
         others, leaf, samples = [], size.min_leaf_weight, size.min_samples_leaf
         for constraint in check_constraints(constraints, problem):
             if isinstance(constraint, MinLeafWeight):
@@ -187,7 +210,7 @@ class Task:
     def refusal(self, tree: Tree) -> str | None:
         """Say why a tree is not one of those that are asked for; None if it is."""
         size = self.size
-        if tree.depth > size.max_depth:
+        if size.max_depth is not None and tree.depth > size.max_depth:
             return f"its depth is {tree.depth}, and max_depth is {size.max_depth}"
         if tree.splits > size.most_splits:
             return f"it has {tree.splits} splits, and {size.most_splits} are allowed"

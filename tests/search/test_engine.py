@@ -11,7 +11,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from goct import Limit, Problem, Status, frontier, solve
+from goct import Limit, Problem, Status, frontier, path, solve
 from goct.constraints import check_constraints
 from goct.metrics import (
     F1,
@@ -102,6 +102,72 @@ def test_every_metric_with_penalties_and_budgets(seed) -> None:
         assert solution.objective == expected, metric.name
         assert solution.status is Status.OPTIMAL
         assert max_splits is None or solution.tree.splits <= max_splits
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", SEEDS)
+def test_any_depth(seed) -> None:
+    rng = np.random.default_rng(seed)
+    n_features = int(rng.integers(2, 5))
+    n_rows = int(rng.integers(4, 30 if n_features < 4 else 14))
+    X = rng.integers(0, 2, (n_rows, n_features))
+    y = rng.random(n_rows) < 0.5
+    y[:2] = [True, False]
+    weights = rng.integers(1, 6, n_rows) if seed % 2 else None
+    leaf = int(rng.integers(1, 5)) if seed % 3 == 0 else 0
+    problem = Problem.from_arrays(X, y, sample_weight=weights)
+    # On a path each feature is of use once.
+    points = achievable(X, y, n_features, weights, min_leaf=leaf)
+    n_pos, n_neg = problem.n_pos, problem.n_neg
+    for i, metric in enumerate(METRICS_OF_TWO_CLASSES):
+        penalty = [Fraction(1, 10**6), Fraction(1, 100), Fraction(1, 20), 0, 3][(seed + i) % 5]
+        max_splits = [None, 1, 3, 5, 40][(seed + i) % 4] if penalty else int(rng.integers(0, 7))
+        bounded = (seed + i) % 6 == 0 and metric.is_monotone
+        least = Fraction(int(rng.integers(0, 10)), 10)
+        solution = solve(
+            problem,
+            metric,
+            None,
+            split_penalty=penalty,
+            max_splits=max_splits,
+            min_leaf_weight=leaf,
+            constraints=[Recall() >= least] if bounded else (),
+            engine="search",
+        )
+        expected = best(
+            points,
+            lambda tp, tn, m=metric: m.value(Confusion(tp, n_neg - tn, n_pos - tp, tn)),
+            split_penalty=penalty,
+            max_splits=max_splits,
+            constraint=lambda tp, _tn, t=least, b=bounded: not b or tp >= t * n_pos,
+        )
+        if expected is None:
+            assert solution.status is Status.INFEASIBLE, metric.name
+            continue
+        assert solution.objective == expected, metric.name
+        assert solution.status is Status.OPTIMAL
+        assert solution.max_depth is None
+
+
+def test_any_depth_needs_a_price_or_a_budget() -> None:
+    problem = Problem.from_arrays([[0], [1]], [0, 1])
+    for limited in ({"split_penalty": 0.1}, {"max_splits": 1}):
+        assert solve(problem, "f1", None, **limited).value == 1
+    message = "split_penalty above 0 .* or max_splits"
+    for ask in (solve, frontier, path):
+        with pytest.raises(ValueError, match=message):
+            ask(problem, max_depth=None)
+    with pytest.raises(ValueError, match=message):
+        solve(problem, max_depth=None, split_penalty=0)
+    with pytest.raises(ValueError, match="the MIP engine needs a limit on the depth"):
+        solve(problem, max_depth=None, split_penalty=0.1, engine="mip")
+
+
+def test_prices_too_small_for_a_proof_keep_the_time_limit() -> None:
+    solution = solve(large_problem(), "accuracy", None, split_penalty=1e-6, time_limit=0.3)
+    assert solution.limit is Limit.TIME
+    assert solution.objective < solution.bound
+    assert "not proven optimal (time limit)" in solution.describe_status()
 
 
 @pytest.mark.slow

@@ -54,6 +54,21 @@ Encoding: TypeAlias = Annotated[
 Quiet: TypeAlias = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")]
 
 
+_MOST_DEPTH = 10
+
+
+def _read_depth(text: str | int) -> int | None:
+    if text == "any":
+        return None
+    try:
+        depth = int(text)
+    except ValueError:
+        depth = -1
+    if not 0 <= depth <= _MOST_DEPTH:
+        raise typer.BadParameter(f"{text!r} is not a number from 0 to {_MOST_DEPTH}, or any")
+    return depth
+
+
 @dataclass(frozen=True)
 class LearningOptions:
     """The options of all commands that learn from a CSV file, see :func:`learning`."""
@@ -63,7 +78,14 @@ class LearningOptions:
         str | None,
         typer.Option(help="The positive class, such as yes. By default the last of two in order."),
     ] = None
-    depth: Annotated[int, typer.Option(min=0, max=10, help="The largest depth.")] = 3
+    depth: Annotated[
+        int | None,
+        typer.Option(
+            parser=_read_depth,
+            metavar="DEPTH",
+            help="The largest depth, up to 10; or any, with a split penalty or --max-splits.",
+        ),
+    ] = 3
     max_splits: Annotated[int | None, typer.Option(min=0, help="Splits at most.")] = None
     time_limit: Annotated[float | None, typer.Option(min=0.01, help="Seconds at most.")] = None
     n_jobs: Annotated[

@@ -11,7 +11,7 @@ import typer
 
 from goct._deadline import seconds_left
 from goct.cli.data import Data, LearningOptions, Prepared, check_classes, learning, prepare
-from goct.cli.guard import Code, check_outputs, note
+from goct.cli.guard import Code, UsageError, check_outputs, note
 from goct.data import Table
 from goct.explore import Origin
 from goct.explore import explore as find_trees
@@ -51,6 +51,8 @@ def explore(
     has_positive = prepared.train.positive is not None
     goal = choose_metric(metric, prepared.train.n_classes, one_vs_rest=has_positive)
     check_classes(prepared, goal)
+    if options.depth is None:
+        raise UsageError("explore needs a number as --depth")
     found = find_trees(
         prepared.train,
         goal,

@@ -31,6 +31,9 @@ from goct.solution import Callback, Limit, Limits, Progress, Solution
 from goct.task import Task
 from goct.tree import Tree
 
+_MOST_DEPTH = 10
+"""Up to here, a split budget may stand for a limit on the depth."""
+
 
 def solve_mip(
     task: Task,
@@ -64,6 +67,11 @@ def solve_mip(
     started = time.perf_counter()
     asked, task = task, task.on(task.problem.explicit())  # a model has a variable per condition
     settings = MipOptions.read(**options)
+    if task.size.max_depth is None and task.size.reachable_depth > _MOST_DEPTH:
+        raise ValueError(
+            "the MIP engine needs a limit on the depth: its models have a place for every node; "
+            f"give max_depth, or max_splits of at most {_MOST_DEPTH}"
+        )
     runner = ModelRunner(settings, random_state)
     solve = partial(maximise, runner=runner, options=settings)
     warm = WarmStart(

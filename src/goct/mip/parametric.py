@@ -68,7 +68,9 @@ class ModelOracle:
         costs[positive][negative], costs[negative][positive] = a, b
         line = replace(task, metric=CostMatrix(costs), split_penalty=unit * split_cost, size=size)
         start = self.session.incumbent.tree
-        if start is not None and (start.splits > size.most_splits or start.depth > size.max_depth):
+        if start is not None and (
+            start.splits > size.most_splits or start.depth > size.reachable_depth
+        ):
             start = None
         answer = self.session.run(LinearObjective(line, start))
         least = ceil(-answer.bound.as_fraction() / unit)

@@ -51,7 +51,7 @@ class ModelRunner:
         form, side = options.form, objective.side
         program = form.build(
             objective.instances(is_merged=form.is_merged),
-            size.max_depth,
+            size.reachable_depth,
             split_cost=objective.split_cost,
             max_splits=size.max_splits,
             integer_flow=options.integer_flow,

@@ -319,7 +319,7 @@ class WarmStart:
                 seconds=max(end - self.elapsed, 0.0) / 8,
             )
         features = {int(self.side.columns[k]) for k in self.side.required} | set(grown.features)
-        last = self.task.size.max_depth
+        last = self.task.size.reachable_depth
         for depth in range(min(2, last), last + 1):
             features |= set([j for j in ranking if j not in features][: self.options.feature_step])
             parts = [("restricted", problem.restricted(features))]

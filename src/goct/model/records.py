@@ -110,13 +110,13 @@ class Question:
     """
 
     metric: str
-    max_depth: int
+    max_depth: int | None
     max_splits: int | None = None
     split_penalty: float = 0.0
     constraints: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        if self.max_depth > MAX_DEPTH:
+        if self.max_depth is not None and self.max_depth > MAX_DEPTH:
             raise ValueError(f"max_depth must be at most {MAX_DEPTH}, got {self.max_depth}")
 
 

@@ -254,7 +254,7 @@ def facts_of(model: Model) -> list[tuple[str, str]]:
         ("Columns", "" if source.columns is None else str(source.columns)),
         ("Conditions on them", "" if source.conditions is None else str(source.conditions)),
         ("Goal", f"maximise {question.metric}"),
-        ("Largest depth", str(question.max_depth)),
+        ("Largest depth", "any" if question.max_depth is None else str(question.max_depth)),
         ("Most splits", "" if question.max_splits is None else str(question.max_splits)),
         ("Penalty per split", f"{question.split_penalty:g}" if question.split_penalty else ""),
         ("Constraints", ", ".join(question.constraints)),
@@ -293,7 +293,8 @@ def _matrices(model: Model) -> list[dict[str, Any]]:
 def _verdict(model: Model) -> dict[str, Any]:
     """Return what is proven, in numbers and in words."""
     question, proof = model.question, model.proof
-    trees = f"tree of depth {question.max_depth} or less"
+    any_depth = question.max_depth is None
+    trees = "tree of any depth" if any_depth else f"tree of depth {question.max_depth} or less"
     if question.max_splits is not None:
         trees += f" with at most {question.max_splits} splits"
     if model.source.conditions is not None:

@@ -17,7 +17,7 @@ def compare_with_cart(
     train: Problem,
     test: Problem | None,
     metric: Metric,
-    max_depth: int,
+    max_depth: int | None,
     n_leaves: int,
     constraints: Iterable[Constraint] = (),
 ) -> Rival:

@@ -38,7 +38,11 @@ from goct.tree import Tree
 
 _DEEP = 4
 """From this depth on, smaller depths are solved first."""
+_DEEPEST_START = 8
+"""Up to this one."""
 _MANY_CELLS = 1 << 18
+_AT_ONCE = 0.25
+"""Seconds in which a question of any depth may be answered at once."""
 
 
 def can_maximise(metric: Metric) -> bool:
@@ -143,7 +147,7 @@ def _smaller_depths(task: Task) -> range:
     cells = task.problem.n_rows * task.problem.features.n_kept
     if depth < _DEEP or (isinstance(task.metric, LinearMetric) and not task.constraints):
         return range(0)
-    return range(2, depth if depth > _DEEP or cells >= _MANY_CELLS else 3)
+    return range(2, min(depth, _DEEPEST_START + 1) if depth > _DEEP or cells >= _MANY_CELLS else 3)
 
 
 def _try_depth(depth: int, session: IncumbentSession, core: ProblemOracle) -> None:
@@ -173,15 +177,40 @@ def _try_depth(depth: int, session: IncumbentSession, core: ProblemOracle) -> No
         session.phase_two += run.phase_two
 
 
+def _settle_at_once(
+    session: IncumbentSession, core: ProblemOracle
+) -> LinearMaximiser | PlaneMaximiser | None:
+    """Find the best tree in no time; None if it takes longer."""
+    limits = session.limits
+    until = session.elapsed + _AT_ONCE
+    if limits.time is not None and limits.time <= until:
+        return None
+    session.limits = replace(limits, time=until)
+    maximiser = _maximiser(session, session.incumbent, core)
+    try:
+        maximiser.maximise()
+    except StopError:
+        if session.limit is not Limit.TIME:
+            raise
+        session.limit = Limit.NONE
+        return None
+    finally:
+        session.limits = limits
+    return maximiser
+
+
 def _search(
     session: IncumbentSession, core: ProblemOracle, *, fewest_splits: bool, tie_share: float
 ) -> bool:
     """Find the best tree, and prove it; say whether no optimal tree has fewer splits for sure."""
     incumbent = session.incumbent
-    for depth in _smaller_depths(incumbent.task):
-        _try_depth(depth, session, core)
-    maximiser = _maximiser(session, incumbent, core)
-    maximiser.maximise()
+    smaller = _smaller_depths(incumbent.task)
+    maximiser = _settle_at_once(session, core) if len(smaller) > 1 else None
+    if maximiser is None:
+        for depth in smaller:
+            _try_depth(depth, session, core)
+        maximiser = _maximiser(session, incumbent, core)
+        maximiser.maximise()
     if not fewest_splits or incumbent.best is None or not maximiser.is_exact:
         return False
     session.begin_ties(tie_share)

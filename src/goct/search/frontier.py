@@ -102,7 +102,7 @@ class Frontier:
     pareto: tuple[Vertex, ...] | None
     is_complete: bool
     limit: Limit
-    max_depth: int
+    max_depth: int | None
     max_splits: int | None
     problem: Problem = field(repr=False)
     stats: dict[str, Any] = field(default_factory=dict, repr=False)
@@ -138,6 +138,11 @@ class Frontier:
         fn = as_fraction(false_negative, "false_negative") * share / self.problem.n_pos
         fp = as_fraction(false_positive, "false_positive") * (1 - share) / self.problem.n_neg
         return self.cheapest(fn, fp)
+
+    @property
+    def depth_in_words(self) -> str:
+        """The depth of the trees, as in "depth 3"."""
+        return "any depth" if self.max_depth is None else f"depth {self.max_depth}"
 
     def plot(
         self,
@@ -184,7 +189,7 @@ class Frontier:
         ax.set(xlabel="false positive rate", ylabel="recall")
         ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
         splits = "" if self.max_splits is None else f" with at most {self.max_splits} splits"
-        ax.set_title(f"Trees of depth {self.max_depth}{splits}", loc="left", fontsize=11)
+        ax.set_title(f"Trees of {self.depth_in_words}{splits}", loc="left", fontsize=11)
         ax.grid(color="#eceff2")
         ax.set_axisbelow(True)
         ax.legend(loc="lower right", frameon=False)
@@ -193,9 +198,7 @@ class Frontier:
     def __repr__(self) -> str:
         points = "" if self.pareto is None else f", {len(self.pareto)} points of the Pareto front"
         done = "complete" if self.is_complete else f"stopped ({self.limit.value})"
-        return (
-            f"<Frontier of depth {self.max_depth}: {len(self.vertices)} vertices{points}, {done}>"
-        )
+        return f"<Frontier of {self.depth_in_words}: {len(self.vertices)} vertices{points}, {done}>"
 
     def _repr_html_(self) -> str:
         points = self.vertices if self.pareto is None else self.pareto
@@ -250,7 +253,7 @@ class Frontier:
 
 def frontier(
     problem: Problem,
-    max_depth: int,
+    max_depth: int | None,
     *,
     max_splits: int | None = None,
     min_leaf_weight: Any = 0,
@@ -310,6 +313,9 @@ def frontier(
     if callback is not None and not callable(callback):
         raise TypeError(f"callback must be callable, got {callback!r}")
     size = SizeLimit.read(max_depth, max_splits, min_leaf_weight, min_samples_leaf)
+    size.check_limited()
+    if certificate is not None and max_depth is None:
+        raise ValueError("certificate: there are none without a limit on the depth; give max_depth")
     measure = _check_leaves(size, two_classes)
     points = Points(two_classes)
 

@@ -69,7 +69,7 @@ class LinearMaximiser:
         and nothing is left to ask for after the proof.
         """
         task = self.incumbent.task
-        factor: int = 2**task.size.max_depth
+        factor: int = 2**task.size.deepest
         is_possible = task.problem.has_thresholds and task.size.max_splits is None
         fits = self.is_exact and factor * (largest + 1) < LARGEST_COST
         return factor if is_possible and fits else 1

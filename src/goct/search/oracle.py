@@ -34,6 +34,8 @@ TECHNIQUES: Mapping[str, str] = {
     "price": "a side has no more splits, and no other features, than it can pay for",
     "slack": "search a child a little beyond that where its value helps others",
     "first_pass": "look for a good tree before proving",
+    "look_ahead": "in deep searches, try first what greedy trees make most of",
+    "ladder": "raise the bound in steps if the time will not suffice for the whole proof",
     "deepening": "look again, at smaller depths and less narrowly, if it takes long",
 }
 """What can be switched off for an ablation. No switch changes what is found, only how fast."""

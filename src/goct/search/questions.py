@@ -184,7 +184,9 @@ class CostOracle:
         StopError
             If a limit was reached.
         """
-        factor = 2**size.max_depth
+        # Every leaf has rows.
+        most = min(replace(size, max_splits=None).most_splits, max(len(costs) - 1, 0))
+        factor = most + 1
         if self.size.max_splits is not None or factor > LARGEST_COST // (
             int(np.abs(costs).max(axis=1).sum()) + 64 * split_cost + 1
         ):
@@ -193,7 +195,7 @@ class CostOracle:
             factor * costs,
             replace(size, max_splits=None),
             split_cost=factor * split_cost + 1,
-            cutoff=factor * cost + size.most_splits + 1,
+            cutoff=factor * cost + min(size.most_splits, most) + 1,
         )
         return answer.tree
 
