@@ -253,6 +253,14 @@ def test_show(saved: Path, tmp_path: Path) -> None:
     assert run("report", saved, "-o", tmp_path / "r.html").exit_code == 0
 
 
+def test_onnx(saved: Path, tmp_path: Path) -> None:
+    assert "name a file with --output" in fails("show", saved, "--format", "onnx")
+    pytest.importorskip("onnx")
+    result = run("show", saved, "--format", "onnx", "-o", tmp_path / "tree.onnx")
+    assert result.exit_code == 0, result.output
+    assert (tmp_path / "tree.onnx").stat().st_size > 100
+
+
 def test_explore(customers: Path, tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     arguments = ("explore", customers, "--target", "bought", "--depth", 2, "-o", page)

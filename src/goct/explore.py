@@ -16,7 +16,7 @@ from goct.model import ColumnInfo, Model, Part, Source
 from goct.path import Path, path
 from goct.problem import Problem
 from goct.report.explorer import Exploration, Greedy, Size
-from goct.search.frontier import Frontier, frontier
+from goct.search.frontier import Vertex, frontier
 from goct.solution import Limit, Solution, Status
 from goct.tree import Tree
 
@@ -86,7 +86,7 @@ def explore(
             value = _value(goal, solution.tree, check)
             if value is not None:
                 scores[k].append(float(value))
-    fronts: list[Frontier | None] = [None] * len(found)
+    fronts = [_Front()] * len(found)
     if train.positive is not None and train.n_pos and train.n_neg:
         left = max(time_limit - (time.monotonic() - start), 1.0)
         tell("operating points")
@@ -101,21 +101,33 @@ def _value(metric: Metric, tree: Tree | None, problem: Problem) -> Exact | None:
         return None
 
 
-def _front(problem: Problem, max_depth: int, splits: int, seconds: float, n_jobs: int) -> Frontier:
-    """Return the hull and, if there is time, the whole Pareto front."""
+@dataclass(frozen=True)
+class _Front:
+    """What is known of the trades between errors: the hull, and points of the Pareto front."""
+
+    hull: tuple[Vertex, ...] = ()
+    points: tuple[Vertex, ...] = ()
+    has_hull: bool = False
+    has_front: bool = False
+
+
+def _front(problem: Problem, max_depth: int, splits: int, seconds: float, n_jobs: int) -> _Front:
+    """Return the hull and, as far as there is time, the Pareto front inside."""
     limits: dict[str, Any] = {"max_splits": splits, "n_jobs": n_jobs}
     start = time.monotonic()
     hull = frontier(problem, max_depth, time_limit=seconds / 2, **limits)
     left = seconds - (time.monotonic() - start)
     if not hull.is_complete or left < 0.01:
-        return hull
+        return _Front(hull.vertices, hull.vertices, hull.is_complete)
     whole = frontier(problem, max_depth, pareto=True, time_limit=left, **limits)
-    return whole if whole.is_complete else hull
+    if whole.pareto is None or len(whole.vertices) < len(hull.vertices):
+        return _Front(hull.vertices, hull.vertices, True)
+    return _Front(whole.vertices, whole.pareto, True, whole.is_complete)
 
 
 def _collect(
     found: Path,
-    fronts: Sequence[Frontier | None],
+    fronts: Sequence[_Front],
     scores: Sequence[Sequence[float]],
     train: Problem,
     test: Problem | None,
@@ -123,39 +135,35 @@ def _collect(
     rows: Sequence[Mapping[str, Any]],
 ) -> Exploration:
     """Give every tree a place, and every size its trees."""
-    trees: dict[Tree, Solution] = {}
+    solutions: list[Solution] = []
     sizes = []
 
+    places: dict[Tree, int] = {}
+
     def place(tree: Tree, at: Solution) -> int:
-        if tree not in trees:
-            trees[tree] = _as_solution(tree, at)
-        return list(trees).index(tree)
+        if tree not in places:
+            places[tree] = len(places)
+            solutions.append(_as_solution(tree, at))
+        return places[tree]
 
     for k, (solution, front) in enumerate(zip(found, fronts, strict=True)):
         if solution.tree is None:
             continue
-        points: tuple[int, ...] = ()
-        hull: tuple[int, ...] = ()
-        if front is not None:
-            hull = tuple(place(vertex.tree, solution) for vertex in front.vertices)
-            points = hull
-            if front.pareto is not None:
-                points = tuple(place(vertex.tree, solution) for vertex in front.pareto)
         rival = cart_tree(train, found.task.size.max_depth, k + 1)
         sizes.append(
             Size(
                 splits=k,
                 best=place(solution.tree, solution),
-                points=points,
-                hull=hull,
+                points=tuple(place(vertex.tree, solution) for vertex in front.points),
+                hull=tuple(place(vertex.tree, solution) for vertex in front.hull),
                 is_proven=solution.status is Status.OPTIMAL,
-                has_hull=front is not None and front.is_complete,
-                has_front=front is not None and front.is_complete and front.pareto is not None,
+                has_hull=front.has_hull,
+                has_front=front.has_front,
                 validation=_mean_and_error(scores[k]),
                 greedy=_greedy(rival, train, test, found.task.metric),
             )
         )
-    models = tuple(_model(solution, test, origin) for solution in trees.values())
+    models = tuple(_model(solution, test, origin) for solution in solutions)
     used = {name for model in models for name in model.columns}
     cells = tuple({name: row[name] for name in row if name in used} for row in rows)
     return Exploration(models, tuple(sizes), cells, len(scores[0]))

@@ -9,7 +9,7 @@ import typer
 
 from goct._text import one_line
 from goct.cli.guard import UsageError, check_outputs, note
-from goct.export import FORMATS
+from goct.export import FORMATS, export_onnx
 from goct.files import atomic_write
 from goct.model import Model
 
@@ -18,16 +18,19 @@ Saved = Annotated[Path, typer.Argument(help="A model, as written by goct fit --s
 
 def show(
     model: Saved,
-    format: Annotated[str, typer.Option(help=f"One of {', '.join(FORMATS)}.")] = "text",
+    format: Annotated[str, typer.Option(help=f"One of {', '.join(FORMATS)} and onnx.")] = "text",
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Write to this file.")
     ] = None,
 ) -> None:
     """Show a saved tree, as text or in another language."""
-    if format not in FORMATS:
-        raise UsageError(f"unknown format {format!r}; there are {', '.join(FORMATS)}")
+    if format not in (*FORMATS, "onnx"):
+        raise UsageError(f"unknown format {format!r}; there are {', '.join(FORMATS)} and onnx")
     check_outputs([model], [output])
     tree = Model.load(model)
+    if format == "onnx":
+        _write_onnx(tree, output)
+        return
     text = FORMATS[format](tree)
     if output is not None:
         with atomic_write(output) as file:
@@ -41,6 +44,15 @@ def show(
         typer.echo(f"{one_line(tree.question.metric):<14}{tree.train.value}")
         typer.echo(f"{'proven bound':<14}{proof.bound}")
         typer.echo(f"{'status':<14}{proof.status}")
+
+
+def _write_onnx(tree: Model, output: Path | None) -> None:
+    if output is None:
+        raise UsageError("ONNX is not text: name a file with --output")
+    made = export_onnx(tree)
+    with atomic_write(output, binary=True) as file:
+        file.write(made)
+    note(f"written: {output}")
 
 
 def report(

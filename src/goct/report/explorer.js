@@ -185,10 +185,9 @@ const start = (data) => {
     const [x, y, inside] = chart(place, across, up, isRoc ? ["false positive rate", "recall"] : ["recall", "precision"], false);
     const at = (cells) => { const [a, b] = where(cells); return [x(a), y(b)]; };
     const inOrder = (list) => list.sort((a, b) => a[0] - b[0] || a[1] - b[1]);
-    const greedy = size.cart.curves && size.cart.curves[0];
-    if (greedy) {
+    for (const [part, greedy] of (size.cart.curves || []).entries()) {
       const [fpAll, tpAll] = greedy.at(-1);
-      curve(inside, "cart", inOrder(greedy.slice(isRoc ? 0 : 1).map(([fp, tp]) => at([tp, fp, tpAll - tp, fpAll - fp]))));
+      curve(inside, part ? "cart held" : "cart", inOrder(greedy.slice(isRoc ? 0 : 1).map(([fp, tp]) => at([tp, fp, tpAll - tp, fpAll - fp]))));
     }
     curve(inside, "best", inOrder(size.hull.map((t) => at(trees[t].train.cells))));
     if (hasTest) {
@@ -228,7 +227,7 @@ const start = (data) => {
       const loss = other.value - tree.value;
       if (Math.abs(loss) > 5e-5) parts.push(`${words} has ${Math.abs(loss).toFixed(4)} ${loss > 0 ? "more" : "less"} ${data.metric}.`);
     };
-    if (found.tree !== size.best) less(best, "The best tree of this size for that metric");
+    if (found.tree !== size.best) less(best, `The best tree of this size for ${data.metric}${state.keep && state.mode !== "hand" ? " without that constraint" : ""}`);
     if (size !== sizes.at(-1)) less(largest, `The best one with ${plural(sizes.at(-1).splits, "split")}`);
     if (size.cart.values[0] !== null) less({ value: size.cart.values[0] }, `CART with ${plural(size.cart.splits, "split")}`);
     if (hasPoints && tree.train.cells) {
