@@ -159,6 +159,15 @@ def test_what_does_not_hold_on_new_rows_is_said() -> None:
     assert yes != no
 
 
+def test_scores_on_the_test_data_have_intervals() -> None:
+    model = small_model()
+    confusion = model.confusion(model.test)
+    assert confusion is not None
+    words = interval_words(confusion.tp, confusion.n_pos)
+    assert f'<span class="fine range">{words}</span>' in report_html(model)
+    assert '<span class="fine range">' not in report_html(replace(model, test=None))
+
+
 def test_intervals() -> None:
     assert wilson(0, 0) is None
     assert interval_words(0, 0) == ""

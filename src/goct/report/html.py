@@ -378,21 +378,42 @@ def _scores(model: Model) -> dict[str, Any]:
         confusions = [Confusion.of_matrix(matrix, model.positive) for _, _, matrix, _ in columns]
         for name, words in _METRICS.items():
             values = [_value(get_metric(name), confusion) for confusion in confusions]
-            rows.append(_score_row(words, values, goal=name == asked))
+            ranges = [
+                interval_words(*_counted(name, confusion)) if part == "test" else ""
+                for (_, part, _, _), confusion in zip(columns, confusions, strict=True)
+            ]
+            rows.append(_score_row(words, values, ranges, goal=name == asked))
     elif asked != "accuracy":
         rows.append(_score_row("Accuracy", [_accuracy(c[2]) for c in columns], goal=False))
     rows.sort(key=lambda row: not row["goal"])
     return {"columns": [(name, part) for name, part, _, _ in columns], "rows": rows}
 
 
-def _score_row(name: str, values: list[float | None], *, goal: bool) -> dict[str, Any]:
+def _score_row(
+    name: str, values: list[float | None], ranges: list[str] | None = None, *, goal: bool
+) -> dict[str, Any]:
     cells = [
-        (None, None)
+        (None, None, "")
         if value is None
-        else (f"{value:.4f}", round(100 * value, 1) if 0 <= value <= 1 else None)
-        for value in values
+        else (f"{value:.4f}", round(100 * value, 1) if 0 <= value <= 1 else None, interval)
+        for value, interval in zip(values, ranges or [""] * len(values), strict=True)
     ]
     return {"name": name, "cells": cells, "goal": goal}
+
+
+def _counted(metric: str, confusion: Confusion) -> tuple[Weight, Weight]:
+    """Return the rows that a metric counts, and out of how many; nothing if it is no share."""
+    c = confusion
+    match metric:
+        case "recall":
+            return c.tp, c.n_pos
+        case "specificity":
+            return c.tn, c.n_neg
+        case "precision":
+            return c.tp, c.tp + c.fp
+        case "accuracy":
+            return c.tp + c.tn, c.n_pos + c.n_neg
+    return 0, 0
 
 
 def _value(metric: Metric, confusion: Confusion) -> float | None:
