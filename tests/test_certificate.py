@@ -217,3 +217,21 @@ def test_a_frontier(options: dict[str, Any], classes: int, tmp_path: Path) -> No
     for changed, kept in ((fewer, proofs), (without, proofs[1:])):
         with pytest.raises(RejectedError, match="may exist"):
             goct.verify(write_certificate(changed, kept), problem)
+
+
+@pytest.mark.parametrize("name", ["accuracy", "several classes", "f1", "mcc", "heavy leaves"])
+def test_a_path(name: str, tmp_path: Path) -> None:
+    options = dict(FAMILIES[name])
+    problem, file = problem_of(options), tmp_path / "proof.gct"
+    options.pop("classes", None)
+    found = goct.path(problem, max_depth=3, max_splits=5, certificate=file, **options)
+    assert found.certificate is not None
+    assert "than those listed" in str(goct.verify(file, problem))
+    header, proofs = read_certificate(file.read_bytes())
+    best = max(k for k in range(6) if found[k].value > found[k - 1].value)
+    trees = list(header["trees"])
+    trees[best] = trees[best - 1]
+    with pytest.raises(RejectedError):
+        goct.verify(write_certificate({**header, "trees": trees}, proofs), problem)
+    with pytest.raises(RejectedError, match="a size is missing"):
+        goct.verify(write_certificate({**header, "trees": trees[:-1]}, proofs), problem)

@@ -41,7 +41,7 @@ MAY_IMPORT = {
     "search": f"{CORE} one_vs_rest certificate plane",
     "mip": f"{CORE} files cart plane search",
     "solve": f"{CORE} one_vs_rest certificate plane search mip",
-    "path": f"{CORE} one_vs_rest plane search solve",
+    "path": f"{CORE} one_vs_rest certificate plane search solve",
     # From columns to conditions, and from a solution to what people keep: no engine.
     "data": "_validation files",
     "binarize": f"{TOOLS} data",

@@ -185,6 +185,49 @@ def write_hull(
     return _save(path, {**header, "questions": questions}, proofs)
 
 
+def write_path(
+    path: str | os.PathLike[str],
+    task: Task,
+    trees: Sequence[Tree],
+    proven: Sequence[Proven],
+    original: Problem,
+) -> Certificate:
+    """Write the certificate of a size path whose trees are all proven.
+
+    Parameters
+    ----------
+    path
+        The file.
+    task
+        The task of the largest number of splits; its problem has two classes if
+        its metric has.
+    trees
+        The best trees with at most 0, 1, ... splits.
+    proven, original
+        As for :func:`write`.
+
+    Raises
+    ------
+    CertificateError
+        If lines are not enough: a best tree is inside the hull.
+    """
+    data = data_of(original)
+    header = _header(task, original, data) | {
+        "words": f"the size path of depth {task.size.max_depth}",
+        "status": "path",
+        "trees": [_nested(tree) for tree in trees],
+        "tree": None,
+        "bound": None,
+    }
+    prover = _Prover(task, header, data)
+    values = [task.objective(tree) for tree in trees]
+    if prover.asked.metric.is_linear and not prover.asked.constraints:
+        argument = _linear_argument(prover, *values)
+    else:
+        argument = _Plane(prover, proven).path_argument(values)
+    return _save(path, {**header, "questions": argument.questions}, argument.proofs)
+
+
 MIP_REASON = (
     "the bound comes from the floats of a mixed-integer solver, which gives no proof; goct rounds "
     "it towards the safe side by the tolerances that the documentation of the MIP engine names, "
@@ -321,15 +364,19 @@ class _Prover:
         return dict(zip(ARRAYS, arrays, strict=True))
 
 
-def _linear_argument(prover: _Prover, proven: Exact) -> _Argument:
-    """Return the one question of a linear metric."""
+def _linear_argument(prover: _Prover, *proven: Exact) -> _Argument:
+    """Return the one question of a linear metric, given a bound or one per number of splits."""
     size = prover.task.size
     rewards = Rewards.of(prover.asked, prover.data)
     most = rewards.matrix.max(axis=1)
-    bound = proven.as_fraction()
-    least = int(most.sum()) - floor((bound - rewards.offset) / rewards.unit)
-    budget = None if size.most_splits == 2**size.deepest - 1 else size.most_splits
-    cutoffs = [least - rewards.price * m for m in range(1 if budget is None else budget + 1)]
+    least = [
+        int(most.sum()) - floor((bound.as_fraction() - rewards.offset) / rewards.unit)
+        for bound in proven
+    ]
+    one_is_enough = len(proven) == 1 and size.most_splits == 2**size.deepest - 1
+    budget = None if one_is_enough else size.most_splits
+    numbers = range(1 if budget is None else budget + 1)
+    cutoffs = [least[min(m, len(least) - 1)] - rewards.price * m for m in numbers]
     proof = prover.prove(
         most[:, None] - rewards.matrix,
         cutoffs,
@@ -421,6 +468,25 @@ class _Plane:
                 + solution.describe_status(),
             }
             needs, _ = self._choose(self._ceilings(bound))
+        return self._proven(needs, changes)
+
+    def path_argument(self, values: Sequence[Exact]) -> _Argument:
+        """Return lines that leave nothing better than a value for each number of splits."""
+        numbers = list(range(1, len(values)))
+        ceilings = []
+        for splits in numbers:
+            self.splits = [splits]
+            self.lines += self._level_lines(values[splits])
+            ceilings += self._ceilings(values[splits])
+        self.splits = numbers
+        needs, is_enough = self._choose(ceilings)
+        if not is_enough:
+            raise CertificateError("a best tree is inside the hull, where lines prove too little")
+        return self._proven(needs, {})
+
+    def _proven(
+        self, needs: list[tuple[_Line, dict[int, int]]], changes: dict[str, Any]
+    ) -> _Argument:
         questions, proofs = [], []
         for line, need in needs:
             questions.append({"a": line.a, "b": line.b, "price": line.price, "budget": line.budget})

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -10,7 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from goct._html import html_card, html_table
 from goct._validation import check_jobs
+from goct.certificate import CertificateError, write_path
+from goct.certificate import unsupported as no_certificate
 from goct.exact import Exact
+from goct.exceptions import CertificateWarning
 from goct.metrics import Metric
 from goct.one_vs_rest import name_the_rest
 from goct.plane.oracle import Incumbent
@@ -18,7 +23,7 @@ from goct.plane.path import Budgets, BudgetsSession
 from goct.problem import Problem
 from goct.search.engine import core_of
 from goct.search.path import can_share, search_path
-from goct.solution import Limit, Limits, Progress, Solution, Status
+from goct.solution import Certificate, Limit, Limits, Progress, Solution, Status
 from goct.solve import one_against_the_rest, solve
 from goct.task import Task, read_penalty
 
@@ -74,12 +79,15 @@ class Path:
         The question, for the largest number of splits.
     stats
         Times and counts.
+    certificate
+        The certificate, if one was asked for and written.
     """
 
     solutions: tuple[Solution, ...]
     limit: Limit
     task: Task
     stats: dict[str, Any] = field(default_factory=dict, repr=False)
+    certificate: Certificate | None = None
 
     def __len__(self) -> int:
         return len(self.solutions)
@@ -336,6 +344,7 @@ def path(
     memory_limit: int = 1 << 30,
     techniques: Mapping[str, bool] | None = None,
     callback: Callable[[PathProgress], Any] | None = None,
+    certificate: str | os.PathLike[str] | None = None,
 ) -> Path:
     """Find the best tree for every number of splits at once, and prove it.
 
@@ -358,6 +367,9 @@ def path(
     callback
         Called with a :class:`PathProgress` from time to time; the search stops
         if it returns True.
+    certificate
+        A file for the proof, as in :func:`goct.solve`. There is a warning and no
+        file if not all trees are proven, or if one is inside the hull.
 
     Returns
     -------
@@ -387,6 +399,8 @@ def path(
     if callback is not None and not callable(callback):
         raise TypeError(f"callback must be callable, got {callback!r}")
     binary = one_against_the_rest(task)
+    if certificate is not None and (why := no_certificate(binary)) is not None:
+        raise ValueError(why)
     # Every leaf has rows: a split that leaves a side empty is useless.
     total = task.size.most_splits + 1
     useful = min(total, max(problem.n_rows, 1))
@@ -415,7 +429,26 @@ def path(
     )
     limit = Limit.NONE if all(s.limit is Limit.NONE for s in solutions) else session.limit
     stats = {"oracle_calls": session.calls, "nodes": session.nodes, "time": session.elapsed}
-    return Path(solutions, limit, task, stats)
+    written = None
+    if certificate is not None:
+        written = _write(certificate, session, problem)
+    return Path(solutions, limit, task, stats, written)
+
+
+def _write(
+    file: str | os.PathLike[str], session: BudgetsSession, problem: Problem
+) -> Certificate | None:
+    """Write a certificate, or say in a warning why there is none."""
+    incumbents = session.budgets.incumbents
+    trees = [incumbent.tree for incumbent in incumbents if incumbent.tree is not None]
+    why = "not all trees are proven"
+    if len(trees) == len(incumbents) and session.budgets.n_proven == len(incumbents):
+        try:
+            return write_path(file, incumbents[-1].task, trees, session.proven, problem)
+        except (CertificateError, KeyboardInterrupt) as error:
+            why = str(error) or "interrupted"
+    warnings.warn(f"no certificate was written: {why}", CertificateWarning, stacklevel=3)
+    return None
 
 
 def _read_task(

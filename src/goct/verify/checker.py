@@ -1118,11 +1118,12 @@ def _check_linear(
     proofs: list[dict[str, NDArray[Any]]],
     task: Task,
     data: Data,
-    bound: Number | None,
-) -> None:
-    """Check the only question of a linear metric: how little a tree can cost."""
-    _require(len(proofs) == 1 and bound is not None, "a linear metric takes one question")
-    assert bound is not None
+) -> list[Number]:
+    """Check the only question of a linear metric, and return what no tree exceeds.
+
+    One number, or one for trees with at most 0, 1, ... splits.
+    """
+    _require(len(proofs) == 1, "a linear metric takes one question")
     rewards = Rewards.of(task, data)
     most = rewards.matrix.max(axis=1)
     budget = header["questions"][0]["budget"]
@@ -1136,10 +1137,35 @@ def _check_linear(
     ends = [top - v for v in values.tolist()]
     if budget is not None:
         _require(len(ends) > task.most_splits, "a number of splits is missing")
-        # A tree with m splits costs at least the m-th value; without a price the last one says all.
-        ends = [e - rewards.price * m for m, e in enumerate(ends)] if rewards.price else ends[-1:]
-    proven = Number(rewards.offset + max(ends) * rewards.unit)
-    _require(proven <= bound, "the question leaves room for better trees")
+        # A tree with m splits costs at least the m-th value, and its splits.
+        ends = [e - rewards.price * m for m, e in enumerate(ends)]
+        ends = [max(ends[: m + 1]) for m in range(len(ends))]
+    return [Number(rewards.offset + end * rewards.unit) for end in ends]
+
+
+def _check_path(
+    header: dict[str, Any], proofs: list[dict[str, NDArray[Any]]], task: Task, data: Data
+) -> str:
+    """Check that each listed tree is the best with at most as many splits as its place says."""
+    trees = header["trees"]
+    _require(len(trees) == task.most_splits + 1 and not task.penalty, "a size is missing")
+    sizes = [replace(task, max_splits=splits) for splits in range(len(trees))]
+    values = [_objective_of(tree, size, data) for tree, size in zip(trees, sizes, strict=True)]
+    if task.metric.is_linear and not task.constraints:
+        bounds = _check_linear(header, proofs, task, data)
+        _require(len(bounds) >= len(values), "a number of splits is missing")
+        for splits, (value, bound) in enumerate(zip(values, bounds, strict=False)):
+            _require(bound <= value, f"a tree with {splits} splits may be better")
+    else:
+        _require(data.counts.shape[1] == 2 and task.positive in (0, 1), "there are no two classes")
+        lines = _check_lines(header, proofs, task, data)
+        for value, size in zip(values, sizes, strict=True):
+            _Plane(lines, size, data, value).check(inside=False)
+    numbers = ", ".join(f"{float(value):.6f}" for value in values)
+    return (
+        f"no trees of depth {task.max_depth} over {len(data.columns)} columns with at most 0, 1, "
+        f"... splits have a larger {task.metric.describe()} than those listed: {numbers}"
+    )
 
 
 # ----------------------------------------------------------------------------------- all of it
@@ -1226,8 +1252,9 @@ def _check(
     elif status == "infeasible":
         _require(tree is None, "there is a tree")
         bound = None
-    elif status == "hull":
-        _require(tree is None and not task.constraints, "a hull is about all trees")
+    elif status in ("hull", "path"):
+        _require(tree is None, "there is a tree too many")
+        _require(status == "path" or not task.constraints, "a hull is about all trees")
         bound = None
     else:
         _require(status == "bound", f"there is no status {status!r}")
@@ -1237,12 +1264,16 @@ def _check(
         bound = Number(Fraction(rational)) + Number(Fraction(0), terms)
     _require(len(header["questions"]) == len(proofs), "a proof is missing")
     facts = sum(len(proof["depth"]) for proof in proofs)
+    if status == "path":
+        return Verdict(_check_path(header, proofs, task, data), facts, None, None)
     if status == "hull":
         _require(data.counts.shape[1] == 2 and task.positive in (0, 1), "there are no two classes")
         lines = _check_lines(header, proofs, task, data)
         return Verdict(_check_hull(header, lines, task, data), facts, None, None)
     if task.metric.is_linear and not task.constraints:
-        _check_linear(header, proofs, task, data, bound)
+        _require(bound is not None, "a linear metric has a bound")
+        most = _check_linear(header, proofs, task, data)[-1]
+        _require(bound is None or most <= bound, "the question leaves room for better trees")
     else:
         _require(data.counts.shape[1] == 2 and task.positive in (0, 1), "there are no two classes")
         lines = _check_lines(header, proofs, task, data)
