@@ -19,7 +19,7 @@ from sklearn.datasets import load_breast_cancer
 from typer.testing import CliRunner, Result
 
 import goct
-from goct import OptimalTreeClassifier
+from goct import OptimalTreeClassifier, OptimalTreeClassifierCV
 from goct.cli import app
 from goct.model import Model
 from tests.support.processes import interrupt
@@ -74,7 +74,7 @@ def write(folder: Path, content: str, name: str = "data.csv") -> Path:
 
 
 def test_fit_with_every_threshold(customers, tmp_path) -> None:
-    options = ("--target", "bought", "--depth", 2, "--metric", "mcc")
+    options = ("--target", "bought", "--depth", 2, "--metric", "mcc", "--no-tune")
     chosen = run("fit", customers, *options)
     path = tmp_path / "model.json"
     exact = run("fit", customers, *options, "--binarizer", "exact", "--save", path)
@@ -148,7 +148,17 @@ main()
 def test_fit_writes_a_model_and_a_report(customers: Path, tmp_path: Path) -> None:
     model, report = tmp_path / "m.json", tmp_path / "r.html"
     result = run(
-        *("fit", customers, "--target", "bought", "--positive", "yes", "--metric", "f1"),
+        *(
+            "fit",
+            customers,
+            "--target",
+            "bought",
+            "--positive",
+            "yes",
+            "--metric",
+            "f1",
+            "--no-tune",
+        ),
         *("--depth", 3, "--test-size", 0.25, "--seed", 1, "--constraint", "recall>=0.8"),
         *("--save", model, "--report", report),
     )
@@ -416,7 +426,7 @@ def test_options_of_the_mip_engine(customers: Path) -> None:
 
 def test_a_rival_of_one_leaf_says_so(tmp_path: Path) -> None:
     data = write(tmp_path, "x,y\n" + "1,a\n2,a\n3,b\n" * 9)
-    result = run("fit", data, "--target", "y", "--depth", 0)
+    result = run("fit", data, "--target", "y", "--depth", 0, "--no-tune")
     assert "CART  0.000000  (a single leaf)" in result.output
 
 
@@ -443,10 +453,126 @@ def test_columns(customers: Path, tmp_path: Path) -> None:
     assert "--column-cost must be like mri=250, got 'age'" in message
 
 
+def test_the_size_is_tuned(customers: Path, tmp_path: Path) -> None:
+    fit = ("fit", customers, "--target", "bought", "--positive", "yes")
+    result = run(*fit, "--save", tmp_path / "m.json", "--test-size", 0.2)
+    assert result.exit_code == 0, result.output
+    size = re.search(
+        r"^size +(\d+) splits? of 0 to 15: 0\.\d{4} ± 0\.\d{4} on rows held back, the best of 5",
+        result.output,
+        re.MULTILINE,
+    )
+    assert size is not None, result.output
+    assert re.search(r"^on new data +0\.\d{4} ± 0\.\d{4} expected", result.output, re.MULTILINE)
+    assert "on test data" in result.output
+    saved = Model.load(tmp_path / "m.json")
+    assert saved.question.max_splits == int(size[1])
+    assert saved.question.max_depth == 4
+    assert "leaves of 5 samples at least" in result.output
+    # It is what the estimator chooses, from the same folds.
+    frame = pd.read_csv(customers)
+    whole = run(*fit, "--metric", "accuracy", "--binarizer", "quantiles")
+    same = OptimalTreeClassifierCV("accuracy", pos_label="yes", binarizer="quantiles")
+    same.fit(frame.drop(columns="bought"), frame["bought"])
+    assert f"size         {same.best_splits_} split" in whole.output
+    assert f"{same.best_score_:.4f} ±" in whole.output
+    assert (
+        f"on new data  {same.score_estimate_[0]:.4f} ± {same.score_estimate_[1]:.4f}"
+        in whole.output
+    )
+    one, two = (run(*fit, "--jobs", n).stdout.partition("\ntime")[0] for n in (1, 2))
+    assert one == two
+
+
+def test_numbers_of_splits(customers: Path) -> None:
+    fit = ("fit", customers, "--target", "bought", "--depth", 3)
+    three = run(*fit, "--splits", 3)
+    assert "optimal: no tree of depth 3 with at most 3 splits" in three.output
+    assert "held back" not in three.output
+    assert three.output.count("right)") <= 4
+    priced = run(*fit, "--split-penalty", 0.05)
+    assert priced.exit_code == 0
+    assert "held back" not in priced.output
+    limited = run(*fit, "--max-splits", 2)
+    assert "of 0 to 2:" in limited.output
+    assert "--splits must be auto or a number such as 7" in fails(*fit, "--splits", "many")
+    assert "give one of them" in fails(*fit, "--splits", 3, "--max-splits", 3)
+    assert run(*fit, "--quiet").output == ""
+
+
+def test_what_is_not_tuned(customers: Path, tmp_path: Path) -> None:
+    fit = ("fit", customers, "--target", "bought", "--depth", 2)
+    columns = run(*fit, "--max-columns", 1)
+    assert columns.exit_code == 0
+    assert "the number of splits is not tuned: constraints" in columns.output
+    few = write(tmp_path, "x,y\n" + "1,a\n2,a\n3,a\n4,a\n5,b\n")
+    result = run("fit", few, "--target", "y", "--positive", "b")
+    assert result.exit_code == 0
+    assert "not tuned: a class has only one row" in result.output
+    # All rows have such a tree of depth 1, but no fold that lacks one of the positives.
+    rows = "1,b\n" * 4 + "0,a\n" * 20 + "1,a\n"
+    rare = run(
+        *("fit", write(tmp_path, "x,y\n" + rows), "--target", "y", "--positive", "b"),
+        *("--depth", 1, "--constraint", "precision >= 0.8", "--min-leaf", 0),
+    )
+    assert rare.exit_code == 0, rare.output
+    assert "the number of splits is not tuned: there is no number of splits" in rare.output
+    assert "size  not tuned: the largest tree" in rare.output
+
+
+@pytest.mark.slow
+def test_a_certificate_of_a_tuned_tree(customers: Path, tmp_path: Path) -> None:
+    proof = tmp_path / "proof.gct"
+    fit = ("fit", customers, "--target", "bought", "--depth", 3, "--certificate", proof)
+    result = run(*fit)
+    assert result.exit_code == 0, result.output
+    assert "on rows held back" in result.output
+    checked = run("verify", proof, customers)
+    assert checked.exit_code == 0, checked.output
+    assert "splits" in checked.output
+
+
+@pytest.mark.slow
+def test_time_for_tuning_is_limited(hard: Path, tmp_path: Path) -> None:
+    model = tmp_path / "m.json"
+    result = run("fit", hard, *HARD, "--time-limit", 3, "--save", model)
+    assert result.exit_code == 3
+    # Even reading takes long on a busy machine.
+    assert "its trees are not proven" in result.output or "not tuned" in result.output
+    assert model.exists()
+
+
+def test_path(customers: Path, tmp_path: Path) -> None:
+    table, figure, model = (tmp_path / name for name in ("p.csv", "p.svg", "m.json"))
+    command = ("path", customers, "--target", "bought", "--positive", "yes", "--depth", 3)
+    result = run(*command, "-o", table, "--plot", figure, "--splits", 2, "--save", model)
+    assert result.exit_code == 0, result.output
+    lines = result.output.splitlines()
+    assert lines[0].split()[:3] == ["splits", "f1", "bound"]
+    assert [line.split()[0] for line in lines[1:9]] == list("01234567")
+    assert "optimal: no tree of depth 3 with at most 2 splits" in result.output
+    saved = pd.read_csv(table)
+    assert saved["splits"].tolist() == list(range(8))
+    assert (saved["value"].diff().dropna() >= 0).all()
+    assert Model.load(model).tree.splits == 2
+    assert figure.read_text().lstrip().startswith("<?xml")
+    single = run("fit", customers, "--target", "bought", "--depth", 3, "--splits", 2)
+    assert f"f1            {saved['value'][2]:.6f}" in single.output
+    priced = run(*command, "--price", 0.5)
+    assert priced.exit_code == 0
+    assert "optimal: no tree of depth 3 over these features is better" in priced.output
+    impossible = run(*command, "--constraint", "recall >= 1", "--constraint", "precision >= 1")
+    assert impossible.exit_code == 4
+    assert "give one of them" in fails(*command, "--splits", 1, "--price", 1)
+    assert "--save needs --splits or --price" in fails(*command, "--save", model)
+    assert "the path has up to 7 splits" in fails(*command, "--splits", 8)
+    assert "must end in .png" in fails(*command, "--plot", tmp_path / "p.doc")
+
+
 def test_infeasible(customers: Path, tmp_path: Path) -> None:
     model = tmp_path / "m.json"
     result = run(
-        *("fit", customers, "--target", "bought", "--depth", 1, "--save", model),
+        *("fit", customers, "--target", "bought", "--depth", 1, "--no-tune", "--save", model),
         *("--constraint", "recall >= 1", "--constraint", "precision >= 1"),
     )
     assert result.exit_code == 4
@@ -457,7 +583,7 @@ def test_infeasible(customers: Path, tmp_path: Path) -> None:
 
 
 def test_leaves_and_threads(customers: Path) -> None:
-    fit = ("fit", customers, "--target", "bought", "--depth", 4)
+    fit = ("fit", customers, "--target", "bought", "--depth", 4, "--no-tune")
     large = run(*fit, "--min-leaf", 40)
     assert large.exit_code == 0, large.output
     assert "leaves of 40 samples at least" in large.output
@@ -479,17 +605,17 @@ def test_the_page_shows_what_the_commands_print(
     monkeypatch.chdir(tmp_path)
     code = next(text for kind, text in blocks if kind == "py")
     exec(code, {"load_breast_cancer": load_breast_cancer})
-    assert [words[:2] for words in commands] == [["goct", "fit"], ["goct", "frontier"]]
+    assert [words[1] for words in commands] == ["fit", "fit", "path", "frontier"]
 
     def printed(*arguments: str) -> str:
         result = run(*arguments)
         assert result.exit_code == 0, result.output
         return re.sub(r"(?m)^time .*", "time", result.stdout)
 
-    found = [printed(*commands[0][1:])]
+    found = [printed(*words[1:]) for words in commands[:3]]
     found += [printed("show", "model.json", "--format", name) for name in ("rules", "sql")]
-    assert found == [re.sub(r"(?m)^time .*", "time", text) for text in outputs[:3]]
-    printed(*commands[1][1:])
+    assert found == [re.sub(r"(?m)^time .*", "time", text) for text in outputs[:5]]
+    printed(*commands[3][1:])
     assert {"report.html", "frontier.png", "frontier.csv"} <= {p.name for p in tmp_path.iterdir()}
 
 
@@ -729,7 +855,8 @@ def test_ctrl_c_keeps_the_best_tree(hard: Path, tmp_path: Path) -> None:
 
 def test_a_time_limit_keeps_the_best_tree(hard: Path, tmp_path: Path) -> None:
     model, report = tmp_path / "m.json", tmp_path / "r.html"
-    result = run("fit", hard, *HARD, "--time-limit", "3", "--save", model, "--report", report)
+    limited = ("fit", hard, *HARD, "--no-tune", "--time-limit", "3")
+    result = run(*limited, "--save", model, "--report", report)
     assert result.exit_code == 3
     assert Model.load(model).proof.limit == "time"
     assert "the time limit was reached" in report.read_text()
@@ -738,7 +865,7 @@ def test_a_time_limit_keeps_the_best_tree(hard: Path, tmp_path: Path) -> None:
 def test_a_certificate_is_written_and_checked(customers: Path, tmp_path: Path) -> None:
     proof, report = tmp_path / "proof.gct", tmp_path / "report.html"
     written = ("--certificate", proof, "--report", report, "--test-size", 0.2)
-    result = run("fit", customers, "--target", "bought", "--min-leaf", 5, *written)
+    result = run("fit", customers, "--target", "bought", "--no-tune", "--min-leaf", 5, *written)
     assert result.exit_code == 0, result.output
     assert f"certificate   {proof}" in result.output
     assert f"goct verify proof.gct {customers.name}" in report.read_text(encoding="utf-8")

@@ -23,8 +23,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import goct.estimator_cv
 from goct import Limit, OptimalTreeClassifier, OptimalTreeClassifierCV, Status
 from goct.binarize import Binarizer
-from goct.estimator_cv import Validation, _Candidates
 from goct.exceptions import InfeasibleError, NotProvenWarning
+from goct.tuning import folds_of
 
 pd = pytest.importorskip("pandas")
 quiet = pytest.mark.filterwarnings("ignore::goct.exceptions.BinarizationWarning")
@@ -97,36 +97,6 @@ def test_results_are_as_scikit_learn_has_them(cancer) -> None:
     assert chosen.tree_.splits <= chosen.best_splits_
 
 
-def candidates(scores: list[list[float]]) -> _Candidates:
-    found = [Validation(tuple(row), Limit.NONE, 0.1, is_infeasible=False) for row in scores]
-    return _Candidates([OptimalTreeClassifier()], found)
-
-
-def test_rules() -> None:
-    table = candidates([[0.5, 0.78, 0.80], [0.5, 0.80, 0.84], [0.5, 0.82, 0.82]])
-    assert table.choose(table.scores, "best") == 2
-    # One standard error of the best is 0.02 / √3 = 0.0115, and 0.80 is 0.02 below 0.82.
-    assert table.choose(table.scores, "one_se") == 2
-    table = candidates([[0.5, 0.78, 0.76], [0.5, 0.80, 0.86], [0.5, 0.82, 0.84]])
-    assert table.choose(table.scores, "one_se") == 1
-    ties = candidates([[0.5, 0.8, 0.8], [0.5, 0.8, 0.8]])
-    assert ties.choose(ties.scores, "best") == 1
-    none = candidates([[float("nan"), 0.8], [0.7, float("nan")]])
-    assert none.choose(none.scores, "best") is None
-    some = candidates([[float("nan"), 0.8], [0.9, 0.7]])
-    assert some.choose(some.scores, "best") == 1
-
-
-def test_the_estimate_is_by_what_the_other_folds_choose() -> None:
-    table = candidates([[0.9, 0.5], [0.5, 0.8], [0.5, 0.8]])
-    # Without the first fold the second number is best; without another, the first one, just so.
-    mean, error = table.estimate("best")
-    assert mean == pytest.approx((0.5 + 0.5 + 0.5) / 3)
-    assert error == pytest.approx(0)
-    assert table.scores.mean(axis=0).max() == pytest.approx(0.7)
-    assert all(np.isnan(candidates([[0.9, 0.5]]).estimate("best")))
-
-
 def test_noise_gets_no_tree() -> None:
     rng = np.random.default_rng(0)
     X, y = rng.random((200, 8)), rng.random(200) < 0.3
@@ -175,9 +145,8 @@ def test_rows_of_a_group_stay_together(cancer, monkeypatch) -> None:
     groups = np.random.default_rng(0).integers(0, 20, len(y))
     chosen = OptimalTreeClassifierCV(max_depth=1, cv=3)
     seen = []
-    fold = OptimalTreeClassifierCV._folds
     monkeypatch.setattr(
-        OptimalTreeClassifierCV, "_folds", lambda *a: seen.append(fold(*a)) or seen[-1]
+        goct.estimator_cv, "folds_of", lambda *a: seen.append(folds_of(*a)) or seen[-1]
     )
     chosen.fit(X, y, groups=groups)
     for part in seen[0]:
@@ -271,8 +240,8 @@ def test_ctrl_c_keeps_the_folds_that_are_done(cancer, monkeypatch) -> None:
     X, y = cancer
     report = OptimalTreeClassifierCV._report
 
-    def interrupt(self, done, total, clock) -> None:
-        report(self, done, total, clock)
+    def interrupt(self, done, total, elapsed) -> None:
+        report(self, done, total, elapsed)
         if done == stop_after:
             raise KeyboardInterrupt
 

@@ -50,14 +50,15 @@ MAY_IMPORT = {
     "report": f"{CORE} one_vs_rest cart files model export",
     # On top of all.
     "estimator": f"{CORE} probabilities data binarize model export solve",
-    "estimator_cv": f"{CORE} data estimator path",
+    "tuning": f"{CORE} data estimator path",
+    "estimator_cv": f"{CORE} data estimator path tuning",
     "demo": f"{CORE} binarize solve",
     "citation": "_core",
     "bench": f"{CORE} files cart binarize estimator_cv search mip solve goct",
     "explore": f"{CORE} binarize cart model path report search",
     "cli": (
         f"{CORE} probabilities cart certificate verify files data binarize model export report "
-        "explore search mip solve demo citation bench"
+        "explore search mip solve path estimator tuning demo citation bench"
     ),
     "__main__": "cli",
     "table": "data",

@@ -74,6 +74,7 @@ def check(
             and (constraint is None or constraint(confusion(tp, tn)))
         )
         assert solution.tree.splits == fewest
+        assert solution.stats["fewest_splits"]
         assert solution.tree.depth <= depth
 
 

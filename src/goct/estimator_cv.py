@@ -2,38 +2,36 @@
 
 from __future__ import annotations
 
-import time
-import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
 from itertools import product
-from math import ceil
-from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import joblib
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.metrics import check_scoring
-from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold, check_cv
-from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
-from goct._validation import check_choice, check_count
-from goct.data import Table
+from goct._validation import check_choice
 from goct.data.frame import read_table
-from goct.estimator import OptimalTreeClassifier, Prepared, check_target, no_tree
-from goct.exceptions import BinarizationWarning, InfeasibleError, NotProvenWarning, NoTreeError
+from goct.estimator import OptimalTreeClassifier, check_target, no_tree
 from goct.metrics import Metric
-from goct.path import Path, path
-from goct.problem import Problem
-from goct.solution import Limit, Limits, Solution, Status
-from goct.tree import Tree
+from goct.path import Path
+from goct.tuning import (
+    LISTED,
+    RULES,
+    Clock,
+    Data,
+    Validator,
+    find_path,
+    folds_of,
+    tune,
+    warn_of_limits,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-RULES = ("best", "one_se")
 _LISTS = (list, tuple, np.ndarray)
 
 
@@ -218,33 +216,36 @@ class OptimalTreeClassifierCV(OptimalTreeClassifier):
         check_choice(self.rule, "rule", RULES)
         settings = list(self._settings())
         whole = settings[0]._prepare(X, y, sample_weight, costs)
-        data = _Data(X, read_table(X), check_target(y), whole.problem.classes, sample_weight, costs)
-        folds = self._folds(data, groups)
+        data = Data(X, read_table(X), check_target(y), whole.problem.classes, sample_weight, costs)
+        folds = folds_of(self.cv, data.y, groups, self.random_state)
         scorer = None if self.scoring is None else check_scoring(settings[0], self.scoring)
-        clock = _Clock(self.time_limit, joblib.effective_n_jobs(self.n_jobs))
-        found = self._validate(settings, folds, _Validator(data, scorer, self.max_splits), clock)
-        table = _Candidates(settings, found)
-        choice = table.choose(table.scores, self.rule)
-        if choice is None:
-            raise _no_candidate(found, settings[0])
-        setting, splits = table.of(choice)
+        clock = Clock(self.time_limit, joblib.effective_n_jobs(self.n_jobs))
+        tuning = tune(
+            settings,
+            folds,
+            Validator(data, scorer, self.max_splits),
+            clock,
+            rule=self.rule,
+            n_jobs=self.n_jobs,
+            report=lambda done, total: self._report(done, total, clock.elapsed),
+        )
+        setting, splits = tuning.best_setting, tuning.best_splits
         if setting is not settings[0]:
             whole = setting._prepare(X, y, sample_weight, costs)
-        limit = clock.limit(0)
-        every = find_path(setting, whole, self.max_splits, limit, n_jobs=clock.width)
-        solution = next((s for s in every.solutions[splits:] if s.tree is not None), every[splits])
+        every = find_path(setting, whole, self.max_splits, clock.limit(0), n_jobs=clock.width)
+        solution = every.smallest(splits)
         if solution.tree is None:
             raise no_tree(solution)
         self._keep(whole, solution)
         self.path_ = every
-        self.n_folds_ = len(found) // len(settings)
-        self.best_index_ = choice
+        self.n_folds_ = tuning.n_folds
+        self.best_index_ = tuning.choice
         self.best_splits_ = splits
-        self.best_params_ = table.params(choice)
-        self.best_score_ = float(table.scores[:, choice].mean())
-        self.score_estimate_ = table.estimate(self.rule)
-        self.cv_results_ = table.results()
-        _warn_of_limits(found, solution)
+        self.best_params_ = tuning.params(tuning.choice)
+        self.best_score_ = float(tuning.scores[:, tuning.choice].mean())
+        self.score_estimate_ = tuning.estimate()
+        self.cv_results_ = tuning.results()
+        warn_of_limits(tuning.found, solution)
         return self
 
     def plot_validation(self, ax: Axes | None = None) -> Axes:
@@ -301,7 +302,7 @@ class OptimalTreeClassifierCV(OptimalTreeClassifier):
             list(value) if isinstance(value, _LISTS) else [value]
             for value in (self.max_depth, self.min_samples_leaf, self.binarizer)
         ]
-        for name, values in zip(_LISTED, lists, strict=True):
+        for name, values in zip(LISTED, lists, strict=True):
             if not values:
                 raise ValueError(f"{name} is an empty list; give at least one value")
         for depth, leaf, binarizer in product(*lists):
@@ -315,365 +316,12 @@ class OptimalTreeClassifierCV(OptimalTreeClassifier):
                 constraints=self.constraints,
             )
 
-    def _folds(self, data: _Data, groups: ArrayLike | None) -> list[_Fold]:
-        """Return the rows to learn from and the rows to hold back, for each fold."""
-        splitter = self._splitter(data, groups)
-        places = np.arange(len(data.y))
-        with warnings.catch_warnings():
-            # Classes of few rows are documented to be held back in some folds only.
-            warnings.filterwarnings("ignore", message="The least populated class in y")
-            folds = [
-                _Fold(places[train], places[test])
-                for train, test in splitter.split(places[:, None], data.y, groups)
-            ]
-        for number, fold in enumerate(folds, 1):
-            if not len(fold.train) or not len(fold.test):
-                which = "held back" if len(fold.train) else "to learn from"
-                raise ValueError(f"cv: fold {number} has no rows {which}")
-        if not folds:
-            raise ValueError("cv has no folds")
-        return folds
-
-    def _splitter(self, data: _Data, groups: ArrayLike | None) -> Any:
-        if self.cv is not None and not isinstance(self.cv, Integral):
-            return check_cv(self.cv, data.y, classifier=True)
-        number = 5 if self.cv is None else check_count(self.cv, "cv", minimum=2)
-        _, sizes = np.unique(data.y, return_counts=True)
-        least = int(sizes[sizes > 1].min(initial=len(data.y)))
-        if sizes.max() < 2:
-            raise ValueError(
-                "every class has only 1 sample, and cross-validation needs some both to learn from "
-                "and to hold back; use OptimalTreeClassifier, or choose the folds by cv"
-            )
-        kind = StratifiedKFold if groups is None else StratifiedGroupKFold
-        seed = 0 if self.random_state is None else self.random_state
-        return kind(min(number, least), shuffle=True, random_state=seed)
-
-    def _validate(
-        self,
-        settings: Sequence[OptimalTreeClassifier],
-        folds: Sequence[_Fold],
-        validator: _Validator,
-        clock: _Clock,
-    ) -> list[Validation]:
-        """Return what all settings achieve in each fold, for the folds that are complete."""
-        jobs = [(setting, fold) for fold in folds for setting in settings]
-        run = joblib.Parallel(n_jobs=self.n_jobs, return_as="generator")
-        results = run(
-            joblib.delayed(validator)(setting, fold, clock, len(jobs) - number)
-            for number, (setting, fold) in enumerate(jobs)
-        )
-        found: list[Validation] = []
-        try:
-            for result in results:
-                if result.limit is Limit.INTERRUPTED:
-                    raise KeyboardInterrupt
-                found.append(result)
-                self._report(len(found), len(jobs), clock)
-        except KeyboardInterrupt:
-            results.close()
-            del found[len(found) - len(found) % len(settings) :]
-            if not found:
-                raise
-        return found
-
-    def _report(self, done: int, total: int, clock: _Clock) -> None:
+    def _report(self, done: int, total: int, elapsed: float) -> None:
         """Tell that so many of all searches are done."""
         if self.verbose:
-            left = clock.elapsed / done * (total + 1 - done)
+            left = elapsed / done * (total + 1 - done)
             print(
-                f"{clock.elapsed:8.1f} s  {done} of {total} searches for the size done, "
+                f"{elapsed:8.1f} s  {done} of {total} searches for the size done, "
                 f"about {left:.0f} s left",
                 flush=True,
             )
-
-
-_LISTED = ("max_depth", "min_samples_leaf", "binarizer")
-
-
-def find_path(
-    setting: OptimalTreeClassifier,
-    prepared: Prepared,
-    max_splits: int | None,
-    time_limit: float | None,
-    n_jobs: int = 1,
-) -> Path:
-    """Find the best tree for every number of splits, for the parameters of a classifier."""
-    return path(
-        prepared.problem,
-        prepared.metric,
-        setting.max_depth,
-        max_splits=max_splits,
-        min_samples_leaf=prepared.min_samples_leaf,
-        constraints=setting.constraints,
-        time_limit=time_limit,
-        n_jobs=n_jobs,
-    )
-
-
-@dataclass(frozen=True)
-class _Fold:
-    """The rows to learn from, and the rows to hold back."""
-
-    train: NDArray[np.intp]
-    test: NDArray[np.intp]
-
-
-class _Clock:
-    """Shares a time limit among searches, some of them at once, and one more at the end."""
-
-    def __init__(self, limit: float | None, width: int) -> None:
-        Limits(limit)
-        self.width = width
-        self._started = time.time()  # processes of one machine agree on it
-        self._limit = None if limit == float("inf") else limit
-
-    @property
-    def elapsed(self) -> float:
-        """Seconds since the start."""
-        return time.time() - self._started
-
-    def limit(self, before_last: int) -> float | None:
-        """Return the seconds for a search, if so many are left before the last one."""
-        if self._limit is None:
-            return None
-        rounds = 1 + ceil(before_last / self.width)
-        return max((self._limit - self.elapsed) / rounds, 1e-3)
-
-
-@dataclass(frozen=True, eq=False)
-class _Data:
-    """A table with what belongs to its rows."""
-
-    X: Any
-    table: Table
-    y: NDArray[Any]
-    classes: tuple[Any, ...]
-    sample_weight: ArrayLike | None
-    costs: ArrayLike | None
-
-    def of_rows(self, values: ArrayLike | None, rows: NDArray[np.intp]) -> NDArray[Any] | None:
-        """Return the entries of some rows."""
-        return None if values is None else np.asarray(values)[rows]
-
-
-@dataclass(frozen=True)
-class Validation:
-    """What the trees of one fold achieve on the rows that were held back.
-
-    Attributes
-    ----------
-    scores
-        By number of splits; NaN where there is no tree.
-    limit
-        Why the search for the trees stopped, if it did.
-    seconds
-        The time of the search, conditions included.
-    is_infeasible
-        Whether it is proven that no tree meets the constraints.
-    """
-
-    scores: tuple[float, ...]
-    limit: Limit
-    seconds: float
-    is_infeasible: bool
-
-
-@dataclass(frozen=True, eq=False)
-class _Validator:
-    """Finds the path of a fold and scores its trees."""
-
-    data: _Data
-    scorer: Callable[..., float] | None
-    max_splits: int | None
-
-    def __call__(
-        self, setting: OptimalTreeClassifier, fold: _Fold, clock: _Clock, left: int
-    ) -> Validation:
-        """Return the scores of a fold, if so many searches are left, this one included."""
-        started = time.perf_counter()
-        data, rows = self.data, fold.train
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", BinarizationWarning)  # all rows will tell
-            prepared = setting._prepare(
-                data.table.take(rows),
-                data.y[rows],
-                data.of_rows(data.sample_weight, rows),
-                data.of_rows(data.costs, rows),
-                data.classes,
-            )
-        limit = clock.limit(left)
-        found = find_path(setting, prepared, self.max_splits, limit)
-        seconds = time.perf_counter() - started
-        score = self._by_metric if self.scorer is None else self._by_scorer
-        scores = score(setting, prepared, fold.test, found)
-        infeasible = found[-1].status is Status.INFEASIBLE
-        return Validation(tuple(scores), found.limit, seconds, infeasible)
-
-    def _by_metric(
-        self,
-        setting: OptimalTreeClassifier,
-        prepared: Prepared,
-        rows: NDArray[np.intp],
-        found: Path,
-    ) -> Iterator[float]:
-        """Yield the metric of each tree on rows that were held back."""
-        data, problem = self.data, prepared.problem
-        held_back = Problem.from_columns(
-            data.table.take(rows),
-            data.y[rows],
-            binarizer=prepared.binarizer,
-            classes=problem.classes,
-            pos_label=None if problem.positive is None else problem.classes[problem.positive],
-            sample_weight=data.of_rows(data.sample_weight, rows),
-            costs=data.of_rows(data.costs, rows),
-        )
-
-        def score(solution: Solution) -> float:
-            assert solution.tree is not None
-            return float(prepared.metric.evaluate(solution.tree, held_back))
-
-        return self._each(found, score)
-
-    def _by_scorer(
-        self,
-        setting: OptimalTreeClassifier,
-        prepared: Prepared,
-        rows: NDArray[np.intp],
-        found: Path,
-    ) -> Iterator[float]:
-        """Yield the score of each tree on rows that were held back."""
-        data, scorer = self.data, self.scorer
-        assert scorer is not None
-        X = _safe_indexing(data.X, rows)
-        weights = data.of_rows(data.sample_weight, rows)
-        options = {} if weights is None else {"sample_weight": weights}
-
-        def score(solution: Solution) -> float:
-            setting._keep(prepared, solution)
-            return float(scorer(setting, X, data.y[rows], **options))
-
-        return self._each(found, score)
-
-    @staticmethod
-    def _each(found: Path, score: Callable[[Solution], float]) -> Iterator[float]:
-        last: tuple[Tree | None, float] = None, float("nan")
-        for solution in found:
-            if solution.tree is not None and solution.tree is not last[0]:
-                last = solution.tree, score(solution)
-            yield last[1]
-
-
-class _Candidates:
-    """The numbers of splits of all settings, with their scores by fold.
-
-    Attributes
-    ----------
-    scores
-        One row per fold.
-    splits, setting
-        The number of splits of each candidate, and its setting's number.
-    """
-
-    def __init__(
-        self, settings: Sequence[OptimalTreeClassifier], found: Sequence[Validation]
-    ) -> None:
-        self.settings = settings
-        self.found = found
-        n = len(settings)
-        sizes = [len(validation.scores) for validation in found[:n]]
-        self.setting = np.repeat(np.arange(n), sizes)
-        self.splits = np.concatenate([np.arange(size) for size in sizes])
-        self.scores = np.array(
-            [
-                np.concatenate([v.scores for v in found[first : first + n]])
-                for first in range(0, len(found), n)
-            ]
-        )
-
-    def choose(self, scores: NDArray[np.float64], rule: str) -> int | None:
-        """Return the place of the best candidate, given the scores of some folds."""
-        mean = np.where(np.isnan(scores).any(axis=0), -np.inf, scores.mean(axis=0))
-        top = int(mean.argmax())
-        if mean[top] == -np.inf:
-            return None
-        room = _ROUNDING if rule == "best" else max(float(_error(scores)[top]), _ROUNDING)
-        close = np.flatnonzero(mean >= mean[top] - room)
-        return int(min(close, key=lambda i: (self.splits[i], -mean[i])))
-
-    def estimate(self, rule: str) -> tuple[float, float]:
-        """Return the mean score of each fold with what the others choose, and its error."""
-        scores, n = self.scores, len(self.scores)
-        if n < 2:
-            return float("nan"), float("nan")
-        honest = []
-        for fold in range(n):
-            choice = self.choose(np.delete(scores, fold, axis=0), rule)
-            honest.append(np.nan if choice is None else scores[fold, choice])
-        return float(np.mean(honest)), float(np.std(honest, ddof=1) / np.sqrt(n))
-
-    def of(self, place: int) -> tuple[OptimalTreeClassifier, int]:
-        """Return the setting and the number of splits of a candidate."""
-        return self.settings[self.setting[place]], int(self.splits[place])
-
-    def params(self, place: int) -> dict[str, Any]:
-        """Return the parameters of a candidate."""
-        setting, splits = self.of(place)
-        return {"max_splits": splits} | {name: getattr(setting, name) for name in _LISTED}
-
-    def results(self) -> dict[str, Any]:
-        """Return all of it as scikit-learn does."""
-        params = [self.params(i) for i in range(len(self.splits))]
-        mean, n = self.scores.mean(axis=0), len(self.settings)
-        seconds = np.array([v.seconds for v in self.found]).reshape(-1, n)
-        proven = np.array([v.limit is Limit.NONE for v in self.found]).reshape(-1, n)
-        order = np.where(np.isnan(mean), -np.inf, mean)
-        columns: dict[str, Any] = {"params": params, "setting": self.setting}
-        for name in ("max_splits", *_LISTED):
-            kind = np.int64 if name in ("max_splits", "max_depth") else object
-            columns[f"param_{name}"] = np.array([p[name] for p in params], dtype=kind)
-        columns |= {f"split{i}_test_score": row for i, row in enumerate(self.scores)}
-        return columns | {
-            "mean_test_score": mean,
-            "std_test_score": self.scores.std(axis=0),
-            "se_test_score": _error(self.scores),
-            "rank_test_score": 1 + np.array([(order > score).sum() for score in order]),
-            "mean_fit_time": seconds.mean(axis=0)[self.setting],
-            "n_proven": proven.sum(axis=0)[self.setting],
-        }
-
-
-_ROUNDING = 1e-12
-
-
-def _error(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the standard error of the mean of the folds; 0 for a single fold."""
-    n = len(scores)
-    if n < 2:
-        return np.zeros(scores.shape[1])
-    return np.asarray(scores.std(axis=0, ddof=1) / np.sqrt(n))
-
-
-def _no_candidate(found: Sequence[Validation], setting: OptimalTreeClassifier) -> NoTreeError:
-    """Return the error for constraints that some fold has no tree for."""
-    infeasible = sum(v.is_infeasible for v in found)
-    where = f"in {infeasible} of {len(found)} searches of folds this is proven"
-    kind = InfeasibleError if infeasible else NoTreeError
-    return kind(
-        "there is no number of splits for which every fold has a tree that meets the constraints "
-        f"({setting.constraints}); {where}. Relax them, or allow larger trees or smaller leaves"
-    )
-
-
-def _warn_of_limits(found: Sequence[Validation], solution: Solution) -> None:
-    """Warn once of all that is not proven."""
-    texts = []
-    if stopped := sum(v.limit is not Limit.NONE for v in found):
-        texts.append(
-            f"{stopped} of {len(found)} searches for the size stopped at a limit: it was chosen "
-            "from trees that are not proven to be the best"
-        )
-    if solution.status is Status.FEASIBLE:
-        texts.append(solution.describe_status())
-    if texts:
-        warnings.warn("; ".join(texts), NotProvenWarning, stacklevel=3)

@@ -42,6 +42,9 @@ class PathProgress:
     ----------
     elapsed
         Seconds since the start.
+    objective, bound
+        The value of the best tree so far with the largest number of splits, None if
+        there is none yet, and the proven bound.
     proven
         For how many numbers of splits the best tree is proven so far.
     total
@@ -51,13 +54,16 @@ class PathProgress:
     """
 
     elapsed: float
+    objective: Exact | None
+    bound: Exact
     proven: int
     total: int
     nodes: int
 
     def describe(self) -> str:
         """Return the state as a line of text."""
-        return f"{self.elapsed:8.1f} s  {self.proven} of {self.total} numbers of splits proven"
+        largest = Progress(self.elapsed, self.objective, self.bound, self.nodes).describe()
+        return f"{largest}  {self.proven} of {self.total} numbers of splits proven"
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,6 +184,15 @@ class Path:
             stats=self.stats,
         )
 
+    def smallest(self, splits: int) -> Solution:
+        """Return the solution with at most so many splits, or else with the fewest there are.
+
+        Constraints may need more splits; what was asked for is returned if no
+        larger tree meets them, either.
+        """
+        larger = (s for s in self.solutions[splits:] if s.tree is not None)
+        return next(larger, self.solutions[splits])
+
     def to_dict(self) -> dict[str, list[Any]]:
         """Return the path as columns: a list per column, an entry per number of splits.
 
@@ -278,11 +293,11 @@ class Path:
         ImportError
             If matplotlib is not installed: ``pip install goct[plot]``.
         """
-        try:
-            import matplotlib.pyplot as plt
-        except ImportError:
-            raise ImportError("a plot needs matplotlib: pip install 'goct[plot]'") from None
         if ax is None:
+            try:
+                import matplotlib.pyplot as plt
+            except ImportError:
+                raise ImportError("a plot needs matplotlib: pip install 'goct[plot]'") from None
             ax = plt.subplots(figsize=(6, 3.8), layout="constrained")[1]
         table = self.to_dict()
         splits, values, bounds = (table[name] for name in ("splits", "value", "bound"))
@@ -407,8 +422,11 @@ def path(
     budgets = Budgets(binary, useful)
 
     def report(elapsed: float, nodes: int) -> bool:
-        proven = budgets.n_proven + total - useful
-        return callback is not None and bool(callback(PathProgress(elapsed, proven, total, nodes)))
+        if callback is None:
+            return False
+        largest, proven = budgets.incumbents[-1], budgets.n_proven + total - useful
+        state = PathProgress(elapsed, largest.objective, largest.bound, proven, total, nodes)
+        return bool(callback(state))
 
     session = BudgetsSession(budgets, limits, report)
     options = {
@@ -423,12 +441,18 @@ def path(
         search_path(session, core_of(binary, **options))
     else:
         _search_one_by_one(session)
+    stats = {
+        "engine": "search",
+        "oracle_calls": session.calls,
+        "nodes": session.nodes,
+        "time": session.elapsed,
+    }
+    known = [budgets.incumbents[min(k, useful - 1)] for k in range(total)]
+    found = [_solution(incumbent, k, task, session.limit) for k, incumbent in enumerate(known)]
     solutions = tuple(
-        _solution(budgets.incumbents[min(splits, useful - 1)], splits, task, session.limit)
-        for splits in range(total)
+        replace(s, stats=stats | {"fewest_splits": _is_smallest(s, found)}) for s in found
     )
     limit = Limit.NONE if all(s.limit is Limit.NONE for s in solutions) else session.limit
-    stats = {"oracle_calls": session.calls, "nodes": session.nodes, "time": session.elapsed}
     written = None
     if certificate is not None:
         written = _write(certificate, session, problem)
@@ -449,6 +473,18 @@ def _write(
             why = str(error) or "interrupted"
     warnings.warn(f"no certificate was written: {why}", CertificateWarning, stacklevel=3)
     return None
+
+
+def _is_smallest(solution: Solution, found: Sequence[Solution]) -> bool:
+    """Say whether it is proven that no tree with fewer splits is as good."""
+    tree, value = solution.tree, solution.value
+    if tree is None or value is None or solution.status is not Status.OPTIMAL:
+        return False
+    return tree.splits == 0 or _is_worse(found[tree.splits - 1], value)
+
+
+def _is_worse(solution: Solution, value: Exact) -> bool:
+    return solution.status is Status.INFEASIBLE or solution.bound < value
 
 
 def _read_task(

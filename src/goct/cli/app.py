@@ -12,6 +12,7 @@ from goct.cli.explore import explore
 from goct.cli.fit import fit
 from goct.cli.frontier import frontier
 from goct.cli.guard import guarded
+from goct.cli.path import path
 from goct.cli.predict import predict
 from goct.cli.show import report, show
 from goct.cli.verify import verify
@@ -52,6 +53,7 @@ app.command()(guarded(predict))
 app.command()(guarded(show))
 app.command()(guarded(report))
 app.command()(guarded(frontier))
+app.command()(guarded(path))
 app.command()(guarded(verify))
 app.command()(guarded(explore))
 app.add_typer(bench, name="bench")

@@ -26,8 +26,10 @@ from goct.data.csv_file import suggest
 from goct.metrics import Metric
 from goct.model import Source
 from goct.problem import Problem
+from goct.task import SizeLimit
 
 MAX_CLASSES = 50
+_DEPTH = 3
 _MANY_NUMBERS = 20
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?")
 
@@ -55,11 +57,15 @@ Quiet: TypeAlias = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothi
 
 
 _MOST_DEPTH = 10
+_BY_DEFAULT = -1
+"""The depth if none is given."""
 
 
 def _read_depth(text: str | int) -> int | None:
     if text == "any":
         return None
+    if text == _BY_DEFAULT:
+        return _BY_DEFAULT
     try:
         depth = int(text)
     except ValueError:
@@ -83,9 +89,10 @@ class LearningOptions:
         typer.Option(
             parser=_read_depth,
             metavar="DEPTH",
+            show_default="3, and 4 if the size is tuned",
             help="The largest depth, up to 10; or any, with a split penalty or --max-splits.",
         ),
-    ] = 3
+    ] = _BY_DEFAULT
     max_splits: Annotated[int | None, typer.Option(min=0, help="Splits at most.")] = None
     time_limit: Annotated[float | None, typer.Option(min=0.01, help="Seconds at most.")] = None
     n_jobs: Annotated[
@@ -129,6 +136,19 @@ class LearningOptions:
     decimal: Decimal = None
     encoding: Encoding = None
     quiet: Quiet = False
+
+    def size(self, max_splits: int | None, min_leaf: int | None) -> SizeLimit:
+        """Return the size limit, where the size is not tuned."""
+        return SizeLimit(self.max_depth, max_splits, min_samples_leaf=min_leaf or 0)
+
+    @property
+    def max_depth(self) -> int | None:
+        """The largest depth, where the size is not tuned."""
+        return self.depth_or(_DEPTH)
+
+    def depth_or(self, default: int) -> int | None:
+        """Return the depth, or a default if none was given."""
+        return default if self.depth == _BY_DEFAULT else self.depth
 
 
 def learning(command: Callable[..., None]) -> Callable[..., None]:

@@ -51,12 +51,12 @@ def explore(
     has_positive = prepared.train.positive is not None
     goal = choose_metric(metric, prepared.train.n_classes, one_vs_rest=has_positive)
     check_classes(prepared, goal)
-    if options.depth is None:
+    if options.max_depth is None:
         raise UsageError("explore needs a number as --depth")
     found = find_trees(
         prepared.train,
         goal,
-        options.depth,
+        options.max_depth,
         origin=Origin(
             prepared.binarizer.conditions_,
             prepared.source,

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import fields, replace
 from fractions import Fraction
 from math import inf
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -30,8 +31,13 @@ from goct.metrics import Metric, choose_metric, get_metric
 from goct.model import Model, Part, Quantity, Rival, columns_of
 from goct.report.caveats import warnings_of
 from goct.report.rivals import compare_with_cart
+from goct.search.path import can_share
 from goct.solution import Limit, Solution, Status
-from goct.solve import ENGINES, solve
+from goct.solve import ENGINES, one_against_the_rest, solve
+from goct.task import Task
+
+if TYPE_CHECKING:
+    from goct.cli.tune import Tuned
 
 _GRACE = 0.2
 """Seconds that a comparison with CART may take beyond the time limit."""
@@ -51,7 +57,22 @@ def fit(
     split_penalty: Annotated[
         float, typer.Option(min=0, help="The price of a split, in the metric's own unit.")
     ] = 0.0,
-    min_leaf: Annotated[int, typer.Option(min=0, help="Rows in a leaf at least.")] = 0,
+    splits: Annotated[
+        str,
+        typer.Option(
+            help="The number of splits: auto to choose it by cross-validation, or at most so many.",
+            metavar="auto|NUMBER",
+        ),
+    ] = "auto",
+    no_tune: Annotated[
+        bool, typer.Option("--no-tune", help="Take the best tree of the depth, however large.")
+    ] = False,
+    min_leaf: Annotated[
+        int | None,
+        typer.Option(
+            min=0, help="Rows in a leaf at least; by default 1, and 5 if the size is tuned."
+        ),
+    ] = None,
     constraint: Annotated[
         list[str] | None,
         typer.Option(help="A condition such as 'recall >= 0.9'; may be repeated."),
@@ -96,34 +117,51 @@ def fit(
 ) -> None:
     """Learn the best tree for a column of a CSV file, and prove it.
 
-    Ctrl-C ends the search and keeps the best tree found so far.
+    How many splits it has is chosen by cross-validation, unless --splits gives a number,
+    --split-penalty a price, or --no-tune says otherwise. Ctrl-C ends the search and keeps the
+    best tree found so far.
     """
     check_outputs([data], [save, report, certificate])
     one_vs_rest = metric == "auto" or get_metric(metric).is_binary
     asked = [get_constraint(text) for text in constraint or ()]
     asked += _column_constraints(forbid, require, max_columns, column_cost, budget)
     check_choice(engine, "engine", ENGINES)
+    most = _read_splits(splits, options.max_splits)
     prepared = prepare(data, options, one_vs_rest=one_vs_rest, test_size=test_size, seed=seed)
     has_positive = prepared.train.positive is not None
     goal = choose_metric(metric, prepared.train.n_classes, one_vs_rest=has_positive)
     check_classes(prepared, goal)
     given: dict[str, Any] = {"formulation": formulation, "backend": backend}
+    given = {name: value for name, value in given.items() if value is not None}
+    tunes = splits == "auto" and not no_tune and not split_penalty
+    if tunes and (why := _why_not_tuned(prepared, goal, asked, engine, bool(given))) is not None:
+        tunes = False
+        if not options.quiet:
+            note(f"the number of splits is not tuned: {why}")
+    tuned: Tuned | None = None
     with ProgressDisplay(options.quiet) as progress:
-        solution = solve(
-            prepared.train,
-            goal,
-            options.depth,
-            split_penalty=split_penalty,
-            max_splits=options.max_splits,
-            min_samples_leaf=min_leaf,
-            constraints=asked,
-            engine=engine,
-            time_limit=seconds_left(),
-            callback=progress,
-            n_jobs=options.n_jobs,
-            certificate=certificate,
-            **{name: value for name, value in given.items() if value is not None},
-        )
+        if tunes:
+            from goct.cli.tune import tune_size  # loads scikit-learn, which takes a moment
+
+            tuned = tune_size(prepared, goal, options, asked, min_leaf, seed, progress)
+            solution = tuned.solution
+        if tuned is None or (certificate is not None and solution.tree is not None):
+            size = options.size(most, min_leaf) if tuned is None else solution.task.size
+            solution = solve(
+                prepared.train,
+                goal,
+                size.max_depth,
+                split_penalty=split_penalty,
+                max_splits=size.max_splits,
+                min_samples_leaf=size.min_samples_leaf,
+                constraints=asked,
+                engine=engine,
+                time_limit=seconds_left(),
+                callback=progress,
+                n_jobs=options.n_jobs,
+                certificate=certificate,
+                **given,
+            )
     if solution.certificate is not None:
         reading = _reading(options, one_vs_rest=one_vs_rest, test_size=test_size, seed=seed)
         solution = replace(solution, certificate=annotate(solution.certificate, reading))
@@ -131,7 +169,7 @@ def fit(
         note(solution.describe_status())
         infeasible = solution.status is Status.INFEASIBLE
         raise typer.Exit(Code.INFEASIBLE if infeasible else Code.NO_TREE)
-    model = _model(prepared, goal, solution)
+    model = model_of(prepared, goal, solution)
     if save is not None:
         model.save(save)
     if report is not None:
@@ -139,8 +177,9 @@ def fit(
 
         write_report(model, report)
     if not options.quiet:
-        _show(model, solution, [p for p in (save, report, certificate) if p is not None])
-    if solution.status is not Status.OPTIMAL:
+        written = [p for p in (save, report, certificate) if p is not None]
+        _show(model, solution, [] if tuned is None else tuned.describe(), written)
+    if solution.status is not Status.OPTIMAL or (tuned and not tuned.is_complete):
         raise typer.Exit(Code.STOPPED)
 
 
@@ -150,6 +189,31 @@ def _reading(options: LearningOptions, **more: Any) -> dict[str, Any]:
     unused = ("depth", "max_splits", "time_limit", "n_jobs", "quiet")
     chosen = {name: getattr(options, name) for name in names if name not in unused}
     return {"options": chosen, "more": more}
+
+
+def _read_splits(splits: str, max_splits: int | None) -> int | None:
+    """Return the largest number of splits that the options give."""
+    if splits == "auto":
+        return max_splits
+    if not re.fullmatch(r"\d{1,4}", splits):
+        raise UsageError(f"--splits must be auto or a number such as 7, got {splits!r}")
+    if max_splits is not None:
+        raise UsageError("--splits and --max-splits both limit the splits; give one of them")
+    return int(splits)
+
+
+def _why_not_tuned(
+    prepared: Prepared, metric: Metric, constraints: list[Constraint], engine: str, for_mip: bool
+) -> str | None:
+    """Return why the size cannot be tuned; None if it can."""
+    if engine == "mip" or for_mip:
+        return "the MIP engine takes too long for that"
+    task = one_against_the_rest(Task.read(prepared.train, metric, 1, constraints=constraints))
+    if not can_share(task):
+        return "constraints or metrics of this kind take too long for that"
+    if min(Counter(prepared.labels.tolist()).values()) < 2:
+        return "a class has only one row"
+    return None
 
 
 def _column_constraints(
@@ -178,7 +242,8 @@ def _column_constraints(
     return found
 
 
-def _model(prepared: Prepared, metric: Metric, solution: Solution) -> Model:
+def model_of(prepared: Prepared, metric: Metric, solution: Solution) -> Model:
+    """Return a tree with all that people keep of it, and CART to compare with."""
     tree = solution.tree
     assert tree is not None
     model = Model.from_solution(
@@ -196,9 +261,10 @@ def _model(prepared: Prepared, metric: Metric, solution: Solution) -> Model:
     return replace(model, test=test, rivals=rivals, notes=prepared.notes)
 
 
-def _show(model: Model, solution: Solution, written: list[Path]) -> None:
+def _show(
+    model: Model, solution: Solution, rows: list[tuple[str, str]], written: list[Path]
+) -> None:
     typer.echo(solution.summary())
-    rows: list[tuple[str, str]] = []
     if model.test is not None:
         rows.append(("on test data", _number(model.test.value)))
     for rival in model.rivals:

@@ -79,7 +79,7 @@ def frontier(
         )
     found = find_frontier(
         problem,
-        options.depth,
+        options.max_depth,
         max_splits=options.max_splits,
         pareto=pareto or bool(at),
         time_limit=seconds_left(),

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
+from goct.path import PathProgress
 from goct.solution import Progress
 
 _PAUSE = 2.0  # seconds between plain lines
@@ -45,11 +46,20 @@ class ProgressDisplay:
         if self.live is not None:
             self.live.stop()
 
-    def __call__(self, progress: Progress) -> bool:
+    def __call__(self, progress: Progress | PathProgress) -> bool:
         """Show the state of the search; it goes on."""
+        self.show(progress.describe())
+        return False
+
+    def note(self, text: str) -> None:
+        """Tell the user something that stays."""
+        if not self.quiet:
+            self.console.print(text, highlight=False, markup=False, soft_wrap=True)
+
+    def show(self, text: str) -> None:
+        """Show a line about the state of the search."""
         if self.live is not None:
-            self.live.update(Text(progress.describe() + "  Ctrl-C to stop"))
+            self.live.update(Text(text + "  Ctrl-C to stop"))
         elif not self.quiet and time.monotonic() - self.shown >= _PAUSE:
             self.shown = time.monotonic()
-            print(progress.describe(), file=sys.stderr, flush=True)
-        return False
+            print(text, file=sys.stderr, flush=True)

@@ -14,7 +14,9 @@ from goct.report.view import NodeView, TreeView, view_of, wrapped
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
+    from goct.path import Path as SizePath
     from goct.search.frontier import Frontier
 
 _INK, _LINE, _PAPER = "#22262b", "#9aa3ad", "#ffffff"
@@ -168,6 +170,29 @@ def plot_frontier(frontier: Frontier, path: str | os.PathLike[str]) -> None:
         raise ImportError("a figure needs matplotlib: pip install 'goct[plot]'") from None
     figure = Figure(figsize=(5.6, 5.2), layout="constrained")
     frontier.plot(figure.subplots())
+    _save(figure, path)
+
+
+def plot_path(path: SizePath, file: str | os.PathLike[str]) -> None:
+    """Draw the values of a size path, and save the figure.
+
+    Parameters
+    ----------
+    path
+        The path.
+    file
+        A file that ends in .png, .svg or .pdf; written whole or not at all.
+    """
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise ImportError("a figure needs matplotlib: pip install 'goct[plot]'") from None
+    figure = Figure(figsize=(6.0, 4.0), layout="constrained")
+    path.plot(figure.subplots())
+    _save(figure, file)
+
+
+def _save(figure: Figure, path: str | os.PathLike[str]) -> None:
     target = Path(path)
     buffer = io.BytesIO()
     figure.savefig(buffer, format=target.suffix[1:].lower(), dpi=150)

@@ -1,0 +1,118 @@
+"""``goct path``: the best tree for every number of splits."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from goct._deadline import seconds_left
+from goct.cli.data import Data, LearningOptions, check_classes, learning, prepare
+from goct.cli.fit import model_of
+from goct.cli.guard import Code, UsageError, check_outputs, note
+from goct.cli.progress import ProgressDisplay
+from goct.constraints import get_constraint
+from goct.data.csv_file import write_csv
+from goct.files import atomic_write
+from goct.metrics import choose_metric, get_metric
+from goct.path import Path as SizePath
+from goct.path import path as find_path
+from goct.solution import Limit, Solution
+
+
+@learning
+def path(
+    data: Data,
+    options: LearningOptions,
+    metric: Annotated[str, typer.Option(help="What to maximise; see goct metrics.")] = "auto",
+    min_leaf: Annotated[int, typer.Option(min=0, help="Rows in a leaf at least.")] = 0,
+    constraint: Annotated[
+        list[str] | None,
+        typer.Option(help="A condition such as 'recall >= 0.9'; may be repeated."),
+    ] = None,
+    splits: Annotated[
+        int | None, typer.Option(min=0, help="Show and save the best tree with so many splits.")
+    ] = None,
+    price: Annotated[
+        float | None, typer.Option(min=0, help="Or the best tree if a split costs so much.")
+    ] = None,
+    save: Annotated[Path | None, typer.Option(help="Write its model to this JSON file.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Write the table to this CSV file.")
+    ] = None,
+    plot: Annotated[
+        Path | None, typer.Option(help="Draw the values into this PNG, SVG or PDF file.")
+    ] = None,
+) -> None:
+    """Find the best tree for every number of splits, and prove it.
+
+    The table says what each split gains on these rows, and for which price per split each
+    number is best. Ctrl-C ends the search and keeps the best trees found so far.
+    """
+    check_outputs([data], [save, output, plot])
+    if splits is not None and price is not None:
+        raise UsageError("--splits and --price both choose a tree; give one of them")
+    if save is not None and splits is None and price is None:
+        raise UsageError("--save needs --splits or --price, which say which tree to save")
+    if plot is not None and plot.suffix.lower() not in (".png", ".svg", ".pdf"):
+        raise UsageError(f"{plot}: the name of a figure must end in .png, .svg or .pdf")
+    one_vs_rest = metric == "auto" or get_metric(metric).is_binary
+    prepared = prepare(data, options, one_vs_rest=one_vs_rest)
+    has_positive = prepared.train.positive is not None
+    goal = choose_metric(metric, prepared.train.n_classes, one_vs_rest=has_positive)
+    check_classes(prepared, goal)
+    with ProgressDisplay(options.quiet) as progress:
+        found = find_path(
+            prepared.train,
+            goal,
+            options.max_depth,
+            max_splits=options.max_splits,
+            min_samples_leaf=min_leaf,
+            constraints=[get_constraint(text) for text in constraint or ()],
+            time_limit=seconds_left(),
+            n_jobs=options.n_jobs,
+            callback=progress,
+        )
+    chosen = _choose(found, splits, price)
+    if output is not None:
+        table = found.to_dict()
+        with atomic_write(output) as file:
+            write_csv(file, list(table), (_cells(row) for row in zip(*table.values(), strict=True)))
+    if plot is not None:
+        from goct.report.plot import plot_path
+
+        plot_path(found, plot)
+    if save is not None and chosen is not None:
+        model_of(prepared, goal, chosen).save(save)
+    if not options.quiet:
+        typer.echo(found.to_text())
+        if chosen is not None:
+            typer.echo(f"\n{chosen.summary()}")
+        if found.limit is Limit.INTERRUPTED:
+            note("interrupted: these are the best trees found so far")
+        for file_name in (output, plot, save):
+            if file_name is not None:
+                note(f"written: {file_name}")
+    if all(solution.tree is None for solution in found):
+        raise typer.Exit(Code.INFEASIBLE if found.is_proven else Code.NO_TREE)
+    if not found.is_proven:
+        raise typer.Exit(Code.STOPPED)
+
+
+def _choose(found: SizePath, splits: int | None, price: float | None) -> Solution | None:
+    """Return the solution that the options ask for."""
+    if splits is None and price is None:
+        return None
+    if splits is not None and splits >= len(found):
+        raise UsageError(f"--splits {splits}: the path has up to {len(found) - 1} splits")
+    chosen = found[splits] if splits is not None else found.best(price)
+    if chosen.tree is None:
+        note(chosen.describe_status())
+        raise typer.Exit(Code.INFEASIBLE if found.is_proven else Code.NO_TREE)
+    return chosen
+
+
+def _cells(row: tuple[Any, ...]) -> list[str]:
+    """Return the cells of a line; empty where there is no number."""
+    return ["" if cell != cell or cell == -1 else str(cell) for cell in row]

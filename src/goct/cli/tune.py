@@ -1,0 +1,139 @@
+"""The size of the tree by cross-validation, for ``goct fit``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import joblib
+
+from goct._deadline import seconds_left
+from goct.cli.data import LearningOptions, Prepared
+from goct.cli.progress import ProgressDisplay
+from goct.constraints import Constraint
+from goct.estimator import OptimalTreeClassifier
+from goct.exceptions import InfeasibleError, NoTreeError
+from goct.metrics import Metric
+from goct.path import Path, path
+from goct.solution import Limit, Solution
+from goct.tuning import Clock, Data, Tuning, Validator, folds_of, tune
+
+_DEPTH = 4
+_MIN_LEAF = 5
+_FOLDS = 5
+
+
+@dataclass(frozen=True, eq=False)
+class Tuned:
+    """The best trees of all sizes, and how one of these was chosen.
+
+    Attributes
+    ----------
+    path
+        The best tree for every number of splits, on all training rows.
+    tuning
+        How the number of splits was chosen; None if it was not.
+    is_complete
+        Whether nothing was stopped, by a limit or by Ctrl-C.
+    """
+
+    path: Path
+    tuning: Tuning | None
+    is_complete: bool
+
+    @property
+    def solution(self) -> Solution:
+        """The tree of the size that was chosen, or the largest one."""
+        return self.path[-1] if self.tuning is None else self.path.smallest(self.tuning.best_splits)
+
+    def describe(self) -> list[tuple[str, str]]:
+        """Say what was chosen and why, and what to expect on new rows."""
+        tuning = self.tuning
+        if tuning is None:
+            return [("size", "not tuned: the largest tree")]
+        results = tuning.results()
+        mean, error = results["mean_test_score"], results["se_test_score"]
+        chosen, most = tuning.best_splits, len(self.path) - 1
+        fewest = Tuning(tuning.settings, tuning.found, "one_se").best_splits
+        others = [f"{_splits(k)}: {mean[k]:.4f}" for k in sorted({fewest, most} - {chosen})]
+        by = f"{tuning.n_folds} folds" if tuning.n_folds > 1 else "1 fold"
+        rows = [
+            (
+                "size",
+                f"{_splits(chosen)} of 0 to {most}: {mean[chosen]:.4f} ± {error[chosen]:.4f} on "
+                f"rows held back, the best of {by}"
+                + (f"  ({', '.join(others)})" if others else ""),
+            )
+        ]
+        estimate, uncertainty = tuning.estimate()
+        if estimate == estimate:
+            by_others = "expected, by folds that had no say in the size"
+            rows.append(("on new data", f"{estimate:.4f} ± {uncertainty:.4f} {by_others}"))
+        if not tuning.is_proven:
+            rows.append(("", "searches for the size stopped at a limit: its trees are not proven"))
+        return rows
+
+
+def _splits(number: int) -> str:
+    return "1 split" if number == 1 else f"{number} splits"
+
+
+def tune_size(
+    prepared: Prepared,
+    metric: Metric,
+    options: LearningOptions,
+    constraints: Sequence[Constraint],
+    min_leaf: int | None,
+    seed: int,
+    progress: ProgressDisplay,
+) -> Tuned:
+    """Find the best trees of all sizes, and choose one by cross-validation.
+
+    Ctrl-C ends it: of the trees that are found by then, the size is chosen by the folds that
+    are complete, or the largest is taken.
+    """
+    train = prepared.train
+    depth = options.depth_or(_DEPTH)
+    leaf = _MIN_LEAF if min_leaf is None else min_leaf
+    setting = OptimalTreeClassifier(
+        metric,
+        depth,
+        min_samples_leaf=max(leaf, 1),
+        pos_label=None if train.positive is None else train.classes[train.positive],
+        binarizer=prepared.binarizer,
+        constraints=constraints,
+    )
+    clock = Clock(seconds_left(), joblib.effective_n_jobs(options.n_jobs))
+
+    def report(done: int, total: int) -> None:
+        left = clock.elapsed / (done + 1) * (total - done)
+        progress.show(
+            f"{clock.elapsed:8.1f} s  choosing the size: {done} of {total} folds done, "
+            f"about {left:.0f} s left"
+        )
+
+    data = Data(prepared.table, prepared.table, prepared.labels, train.classes, None, None)
+    folds = folds_of(_FOLDS, prepared.labels, random_state=seed)
+    found = path(
+        train,
+        metric,
+        depth,
+        max_splits=options.max_splits,
+        min_samples_leaf=leaf,
+        constraints=constraints,
+        time_limit=clock.limit(len(folds)),
+        n_jobs=clock.width,
+        callback=progress,
+    )
+    if found.limit is Limit.INTERRUPTED or found[-1].tree is None:
+        return Tuned(found, None, found.limit is Limit.NONE)
+    try:
+        validator = Validator(data, None, options.max_splits)
+        tuning = tune([setting], folds, validator, clock, n_jobs=options.n_jobs, report=report)
+    except NoTreeError as error:
+        progress.note(f"the number of splits is not tuned: {error}")
+        return Tuned(found, None, isinstance(error, InfeasibleError))
+    except KeyboardInterrupt:
+        progress.note("interrupted: the number of splits is not tuned")
+        return Tuned(found, None, is_complete=False)
+    return Tuned(found, tuning, tuning.is_proven and tuning.n_folds == len(folds))

@@ -1,0 +1,462 @@
+"""The size of a tree by cross-validation: one size path per fold and setting."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from math import ceil
+from numbers import Integral
+from typing import Any
+
+import joblib
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold, check_cv
+from sklearn.utils import _safe_indexing
+
+from goct._validation import check_count
+from goct.data import Table
+from goct.estimator import OptimalTreeClassifier, Prepared
+from goct.exceptions import BinarizationWarning, InfeasibleError, NotProvenWarning, NoTreeError
+from goct.path import Path, PathProgress, path
+from goct.problem import Problem
+from goct.solution import Limit, Limits, Solution, Status
+from goct.tree import Tree
+
+RULES = ("best", "one_se")
+"""How the number of splits is chosen from the scores."""
+
+LISTED = ("max_depth", "min_samples_leaf", "binarizer")
+
+
+def find_path(
+    setting: OptimalTreeClassifier,
+    prepared: Prepared,
+    max_splits: int | None,
+    time_limit: float | None,
+    n_jobs: int = 1,
+    callback: Callable[[PathProgress], Any] | None = None,
+) -> Path:
+    """Find the best tree for every number of splits, for the parameters of a classifier."""
+    return path(
+        prepared.problem,
+        prepared.metric,
+        setting.max_depth,
+        max_splits=max_splits,
+        min_samples_leaf=prepared.min_samples_leaf,
+        constraints=setting.constraints,
+        time_limit=time_limit,
+        n_jobs=n_jobs,
+        callback=callback,
+    )
+
+
+@dataclass(frozen=True)
+class Fold:
+    """The rows to learn from, and the rows to hold back."""
+
+    train: NDArray[np.intp]
+    test: NDArray[np.intp]
+
+
+class Clock:
+    """Shares a time limit among searches, some of them at once, and one more at the end."""
+
+    def __init__(self, limit: float | None, width: int) -> None:
+        Limits(limit)
+        self.width = width
+        self._started = time.time()  # processes of one machine agree on it
+        self._limit = None if limit == float("inf") else limit
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the start."""
+        return time.time() - self._started
+
+    def limit(self, before_last: int) -> float | None:
+        """Return the seconds for a search, if so many are left before the last one."""
+        if self._limit is None:
+            return None
+        rounds = 1 + ceil(before_last / self.width)
+        return max((self._limit - self.elapsed) / rounds, 1e-3)
+
+
+@dataclass(frozen=True, eq=False)
+class Data:
+    """A table with what belongs to its rows."""
+
+    X: Any
+    table: Table
+    y: NDArray[Any]
+    classes: tuple[Any, ...]
+    sample_weight: ArrayLike | None
+    costs: ArrayLike | None
+
+    def of_rows(self, values: ArrayLike | None, rows: NDArray[np.intp]) -> NDArray[Any] | None:
+        """Return the entries of some rows."""
+        return None if values is None else np.asarray(values)[rows]
+
+
+@dataclass(frozen=True)
+class Validation:
+    """What the trees of one fold achieve on the rows that were held back.
+
+    Attributes
+    ----------
+    scores
+        By number of splits; NaN where there is no tree.
+    limit
+        Why the search for the trees stopped, if it did.
+    seconds
+        The time of the search, conditions included.
+    is_infeasible
+        Whether it is proven that no tree meets the constraints.
+    """
+
+    scores: tuple[float, ...]
+    limit: Limit
+    seconds: float
+    is_infeasible: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Validator:
+    """Finds the path of a fold and scores its trees."""
+
+    data: Data
+    scorer: Callable[..., float] | None
+    max_splits: int | None
+
+    def __call__(
+        self, setting: OptimalTreeClassifier, fold: Fold, clock: Clock, left: int
+    ) -> Validation:
+        """Return the scores of a fold, if so many searches are left, this one included."""
+        started = time.perf_counter()
+        data, rows = self.data, fold.train
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", BinarizationWarning)  # all rows will tell
+            prepared = setting._prepare(
+                data.table.take(rows),
+                data.y[rows],
+                data.of_rows(data.sample_weight, rows),
+                data.of_rows(data.costs, rows),
+                data.classes,
+            )
+        limit = clock.limit(left)
+        found = find_path(setting, prepared, self.max_splits, limit)
+        seconds = time.perf_counter() - started
+        score = self._by_metric if self.scorer is None else self._by_scorer
+        scores = score(setting, prepared, fold.test, found)
+        infeasible = found[-1].status is Status.INFEASIBLE
+        return Validation(tuple(scores), found.limit, seconds, infeasible)
+
+    def _by_metric(
+        self,
+        setting: OptimalTreeClassifier,
+        prepared: Prepared,
+        rows: NDArray[np.intp],
+        found: Path,
+    ) -> Iterator[float]:
+        """Yield the metric of each tree on rows that were held back."""
+        data, problem = self.data, prepared.problem
+        held_back = Problem.from_columns(
+            data.table.take(rows),
+            data.y[rows],
+            binarizer=prepared.binarizer,
+            classes=problem.classes,
+            pos_label=None if problem.positive is None else problem.classes[problem.positive],
+            sample_weight=data.of_rows(data.sample_weight, rows),
+            costs=data.of_rows(data.costs, rows),
+        )
+
+        def score(solution: Solution) -> float:
+            assert solution.tree is not None
+            return float(prepared.metric.evaluate(solution.tree, held_back))
+
+        return self._each(found, score)
+
+    def _by_scorer(
+        self,
+        setting: OptimalTreeClassifier,
+        prepared: Prepared,
+        rows: NDArray[np.intp],
+        found: Path,
+    ) -> Iterator[float]:
+        """Yield the score of each tree on rows that were held back."""
+        data, scorer = self.data, self.scorer
+        assert scorer is not None
+        X = _safe_indexing(data.X, rows)
+        weights = data.of_rows(data.sample_weight, rows)
+        options = {} if weights is None else {"sample_weight": weights}
+
+        def score(solution: Solution) -> float:
+            setting._keep(prepared, solution)
+            return float(scorer(setting, X, data.y[rows], **options))
+
+        return self._each(found, score)
+
+    @staticmethod
+    def _each(found: Path, score: Callable[[Solution], float]) -> Iterator[float]:
+        last: tuple[Tree | None, float] = None, float("nan")
+        for solution in found:
+            if solution.tree is not None and solution.tree is not last[0]:
+                last = solution.tree, score(solution)
+            yield last[1]
+
+
+class Tuning:
+    """The scores of all numbers of splits of all settings, by fold, and what was chosen.
+
+    Parameters
+    ----------
+    settings
+        What was tried, with every number of splits each.
+    found
+        What each setting achieves in each fold, fold by fold.
+    rule
+        How to choose.
+
+    Attributes
+    ----------
+    scores
+        One row per fold, one column per candidate.
+    splits, setting
+        The number of splits of each candidate, and the place of its setting.
+
+    Raises
+    ------
+    NoTreeError
+        If there is no number of splits for which every fold has a tree.
+    """
+
+    def __init__(
+        self, settings: Sequence[OptimalTreeClassifier], found: Sequence[Validation], rule: str
+    ) -> None:
+        self.settings = settings
+        self.found = found
+        self.rule = rule
+        n = len(settings)
+        sizes = [len(validation.scores) for validation in found[:n]]
+        self.setting = np.repeat(np.arange(n), sizes)
+        self.splits = np.concatenate([np.arange(size) for size in sizes])
+        self.scores = np.array(
+            [
+                np.concatenate([v.scores for v in found[first : first + n]])
+                for first in range(0, len(found), n)
+            ]
+        )
+        choice = self.choose(self.scores)
+        if choice is None:
+            raise _no_candidate(found, settings[0])
+        self.choice = choice
+
+    @property
+    def n_folds(self) -> int:
+        """The number of folds."""
+        return len(self.scores)
+
+    @property
+    def best_setting(self) -> OptimalTreeClassifier:
+        """The setting that was chosen."""
+        return self.settings[int(self.setting[self.choice])]
+
+    @property
+    def best_splits(self) -> int:
+        """The number of splits that was chosen."""
+        return int(self.splits[self.choice])
+
+    @property
+    def is_proven(self) -> bool:
+        """Whether no search was stopped."""
+        return all(v.limit is Limit.NONE for v in self.found)
+
+    def choose(self, scores: NDArray[np.float64]) -> int | None:
+        """Return the place of the best candidate, given the scores of some folds."""
+        mean = np.where(np.isnan(scores).any(axis=0), -np.inf, scores.mean(axis=0))
+        top = int(mean.argmax())
+        if mean[top] == -np.inf:
+            return None
+        room = _ROUNDING if self.rule == "best" else max(float(_error(scores)[top]), _ROUNDING)
+        close = np.flatnonzero(mean >= mean[top] - room)
+        return int(min(close, key=lambda i: (self.splits[i], -mean[i])))
+
+    def estimate(self) -> tuple[float, float]:
+        """Return the mean score of each fold with what the others choose, and its error."""
+        scores, n = self.scores, len(self.scores)
+        if n < 2:
+            return float("nan"), float("nan")
+        honest = []
+        for fold in range(n):
+            choice = self.choose(np.delete(scores, fold, axis=0))
+            honest.append(np.nan if choice is None else scores[fold, choice])
+        return float(np.mean(honest)), float(np.std(honest, ddof=1) / np.sqrt(n))
+
+    def params(self, place: int) -> dict[str, Any]:
+        """Return the parameters of a candidate."""
+        setting = self.settings[self.setting[place]]
+        listed = {name: getattr(setting, name) for name in LISTED}
+        return {"max_splits": int(self.splits[place])} | listed
+
+    def results(self) -> dict[str, Any]:
+        """Return all of it as scikit-learn does."""
+        params = [self.params(i) for i in range(len(self.splits))]
+        mean, n = self.scores.mean(axis=0), len(self.settings)
+        seconds = np.array([v.seconds for v in self.found]).reshape(-1, n)
+        proven = np.array([v.limit is Limit.NONE for v in self.found]).reshape(-1, n)
+        order = np.where(np.isnan(mean), -np.inf, mean)
+        columns: dict[str, Any] = {"params": params, "setting": self.setting}
+        for name in ("max_splits", *LISTED):
+            kind = np.int64 if name in ("max_splits", "max_depth") else object
+            columns[f"param_{name}"] = np.array([p[name] for p in params], dtype=kind)
+        columns |= {f"split{i}_test_score": row for i, row in enumerate(self.scores)}
+        return columns | {
+            "mean_test_score": mean,
+            "std_test_score": self.scores.std(axis=0),
+            "se_test_score": _error(self.scores),
+            "rank_test_score": 1 + np.array([(order > score).sum() for score in order]),
+            "mean_fit_time": seconds.mean(axis=0)[self.setting],
+            "n_proven": proven.sum(axis=0)[self.setting],
+        }
+
+
+_ROUNDING = 1e-12
+
+
+def _error(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the standard error of the mean of the folds; 0 for a single fold."""
+    n = len(scores)
+    if n < 2:
+        return np.zeros(scores.shape[1])
+    return np.asarray(scores.std(axis=0, ddof=1) / np.sqrt(n))
+
+
+def _no_candidate(found: Sequence[Validation], setting: OptimalTreeClassifier) -> NoTreeError:
+    """Return the error for constraints that some fold has no tree for."""
+    infeasible = sum(v.is_infeasible for v in found)
+    where = f"in {infeasible} of {len(found)} searches of folds this is proven"
+    kind = InfeasibleError if infeasible else NoTreeError
+    return kind(
+        "there is no number of splits for which every fold has a tree that meets the constraints "
+        f"({setting.constraints}); {where}. Relax them, or allow larger trees or smaller leaves"
+    )
+
+
+def warn_of_limits(found: Sequence[Validation], solution: Solution) -> None:
+    """Warn once of all that is not proven."""
+    texts = []
+    if stopped := sum(v.limit is not Limit.NONE for v in found):
+        texts.append(
+            f"{stopped} of {len(found)} searches for the size stopped at a limit: it was chosen "
+            "from trees that are not proven to be the best"
+        )
+    if solution.status is Status.FEASIBLE:
+        texts.append(solution.describe_status())
+    if texts:
+        warnings.warn("; ".join(texts), NotProvenWarning, stacklevel=3)
+
+
+def folds_of(
+    cv: Any, y: NDArray[Any], groups: ArrayLike | None = None, random_state: Any = None
+) -> list[Fold]:
+    """Return the rows to learn from and the rows to hold back, for each fold.
+
+    Parameters
+    ----------
+    cv, random_state
+        As in :class:`goct.OptimalTreeClassifierCV`.
+    y, groups
+        The labels, and which rows belong together.
+    """
+    splitter = _splitter(cv, y, groups, random_state)
+    places = np.arange(len(y))
+    with warnings.catch_warnings():
+        # Classes of few rows are documented to be held back in some folds only.
+        warnings.filterwarnings("ignore", message="The least populated class in y")
+        folds = [
+            Fold(places[train], places[test])
+            for train, test in splitter.split(places[:, None], y, groups)
+        ]
+    for number, fold in enumerate(folds, 1):
+        if not len(fold.train) or not len(fold.test):
+            which = "held back" if len(fold.train) else "to learn from"
+            raise ValueError(f"cv: fold {number} has no rows {which}")
+    if not folds:
+        raise ValueError("cv has no folds")
+    return folds
+
+
+def _splitter(cv: Any, y: NDArray[Any], groups: ArrayLike | None, random_state: Any) -> Any:
+    if cv is not None and not isinstance(cv, Integral):
+        return check_cv(cv, y, classifier=True)
+    number = 5 if cv is None else check_count(cv, "cv", minimum=2)
+    _, sizes = np.unique(y, return_counts=True)
+    least = int(sizes[sizes > 1].min(initial=len(y)))
+    if sizes.max() < 2:
+        raise ValueError(
+            "every class has only 1 sample, and cross-validation needs some both to learn from "
+            "and to hold back; choose the folds by cv, or do not tune the size"
+        )
+    kind = StratifiedKFold if groups is None else StratifiedGroupKFold
+    seed = 0 if random_state is None else random_state
+    return kind(min(number, least), shuffle=True, random_state=seed)
+
+
+def tune(
+    settings: Sequence[OptimalTreeClassifier],
+    folds: Sequence[Fold],
+    validator: Validator,
+    clock: Clock,
+    *,
+    rule: str = "best",
+    n_jobs: int | None = None,
+    report: Callable[[int, int], None] | None = None,
+) -> Tuning:
+    """Choose the number of splits, and a setting, by what trees achieve on rows held back.
+
+    Ctrl-C ends it; the folds that are complete by then count.
+
+    Parameters
+    ----------
+    settings
+        Classifiers with what is tried, apart from the number of splits.
+    folds
+        The rows to learn from and the rows to hold back.
+    validator
+        Has the data, and scores trees.
+    clock
+        Shares the time among the searches.
+    rule
+        One of :data:`RULES`.
+    n_jobs
+        How many searches go on at once, for joblib.
+    report
+        Is told how many searches are done, and of how many.
+
+    Raises
+    ------
+    NoTreeError
+        If there is no number of splits for which every fold has a tree.
+    KeyboardInterrupt
+        If no fold is complete.
+    """
+    jobs = [(setting, fold) for fold in folds for setting in settings]
+    results = joblib.Parallel(n_jobs=n_jobs, return_as="generator")(
+        joblib.delayed(validator)(setting, fold, clock, len(jobs) - number)
+        for number, (setting, fold) in enumerate(jobs)
+    )
+    found: list[Validation] = []
+    try:
+        for result in results:
+            if result.limit is Limit.INTERRUPTED:
+                raise KeyboardInterrupt
+            found.append(result)
+            if report is not None:
+                report(len(found), len(jobs))
+    except KeyboardInterrupt:
+        results.close()
+        del found[len(found) - len(found) % len(settings) :]
+        if not found:
+            raise
+    return Tuning(settings, found, rule)

@@ -1,0 +1,65 @@
+"""Which size is chosen from the scores of folds."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from goct import Limit, OptimalTreeClassifier
+from goct.exceptions import NoTreeError
+from goct.tuning import Clock, Tuning, Validation, folds_of
+
+
+def tuning(scores: list[list[float]], rule: str = "best") -> Tuning:
+    found = [Validation(tuple(row), Limit.NONE, 0.1, is_infeasible=False) for row in scores]
+    return Tuning([OptimalTreeClassifier()], found, rule)
+
+
+def test_rules() -> None:
+    scores = [[0.5, 0.78, 0.80], [0.5, 0.80, 0.84], [0.5, 0.82, 0.82]]
+    assert tuning(scores).best_splits == 2
+    # One standard error of the best is 0.02 / √3 = 0.0115, and 0.80 is 0.02 below 0.82.
+    assert tuning(scores, "one_se").best_splits == 2
+    scores = [[0.5, 0.78, 0.76], [0.5, 0.80, 0.86], [0.5, 0.82, 0.84]]
+    assert tuning(scores, "one_se").best_splits == 1
+    assert tuning([[0.5, 0.8, 0.8], [0.5, 0.8, 0.8]]).best_splits == 1
+    assert tuning([[float("nan"), 0.8], [0.9, 0.7]]).best_splits == 1
+    with pytest.raises(NoTreeError, match="every fold has a tree"):
+        tuning([[float("nan"), 0.8], [0.7, float("nan")]])
+
+
+def test_settings_compete_by_their_means_and_then_by_their_splits() -> None:
+    found = [
+        Validation(scores, Limit.NONE, 0.1, is_infeasible=False)
+        for scores in ((0.5, 0.7), (0.5, 0.6, 0.7), (0.5, 0.8), (0.5, 0.7, 0.8))
+    ]
+    chosen = Tuning([OptimalTreeClassifier(max_depth=1), OptimalTreeClassifier()], found, "best")
+    assert chosen.params(chosen.choice)["max_depth"] == 1
+    assert chosen.scores.shape == (2, 5)
+    assert chosen.splits.tolist() == [0, 1, 0, 1, 2]
+
+
+def test_the_estimate_is_by_what_the_other_folds_choose() -> None:
+    table = tuning([[0.9, 0.5], [0.5, 0.8], [0.5, 0.8]])
+    # Without the first fold the second number is best; without another, the first one, just so.
+    mean, error = table.estimate()
+    assert mean == pytest.approx((0.5 + 0.5 + 0.5) / 3)
+    assert error == pytest.approx(0)
+    assert table.scores.mean(axis=0).max() == pytest.approx(0.7)
+    assert all(np.isnan(tuning([[0.9, 0.5]]).estimate()))
+
+
+def test_time_is_shared() -> None:
+    assert Clock(None, 1).limit(3) is None
+    clock = Clock(12.0, 2)
+    assert clock.limit(5) == pytest.approx(3, abs=0.1)  # three rounds of two, and the last one
+    assert clock.limit(0) == pytest.approx(12, abs=0.1)
+
+
+def test_folds() -> None:
+    y = np.array([0] * 10 + [1] * 3)
+    folds = folds_of(5, y)
+    assert len(folds) == 3
+    assert all(len(set(y[fold.test])) == 2 for fold in folds)
+    again = folds_of(5, y)
+    assert all((a.test == b.test).all() for a, b in zip(folds, again, strict=True))
