@@ -146,6 +146,23 @@ def test_the_address_keeps_the_view(browser: Any, address: str) -> None:
     assert (errors(browser), text(browser, "answer"), text(browser, "summary")) == shown
 
 
+def test_another_size_stays_near(browser: Any, address: str, made: Exploration) -> None:
+    go(browser, f"{address}#size=3")
+    points = made.sizes[3].points
+    put(browser, "point", str(len(points) // 2))
+    before = errors(browser)
+    put(browser, "size", "2")
+    assert "mode=hand" in browser.current_url
+    problem = some_data(0)
+
+    def far(fn: float, fp: float) -> float:
+        return float(abs(fn - before[0]) / problem.n_pos + abs(fp - before[1]) / problem.n_neg)
+
+    others = [made.models[place].confusion() for place in made.sizes[2].points]
+    nearest = min(far(c.fn, c.fp) for c in others if c is not None)
+    assert far(*errors(browser)) == pytest.approx(nearest)
+
+
 def test_rows_go_where_the_model_sends_them(browser: Any, address: str, made: Exploration) -> None:
     go(browser, address)
     for place, size in enumerate(made.sizes):

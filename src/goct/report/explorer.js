@@ -167,7 +167,7 @@ const start = (data) => {
     }
     sizes.forEach((size, i) => {
       const target = svg(place, "rect", { class: "target", x: x(size.splits) - 200 / (last || 1), y: 0, width: 400 / (last || 1), height: 290 });
-      target.addEventListener("click", () => change({ size: i }));
+      target.addEventListener("click", () => resize(i));
     });
   };
 
@@ -446,7 +446,16 @@ const start = (data) => {
     show();
   };
 
-  byId("size").addEventListener("input", (event) => change({ size: Number(event.target.value) }));
+  // Another size; a tree that was pointed at gives way to the one nearest to it in both rates.
+  const resize = (next) => {
+    const points = sizes[next].points, now = trees[shownTree].train.cells;
+    if (state.mode !== "hand" || !points.length) { change({ size: next }); return; }
+    const far = (t) => Math.abs(METRICS.recall(trees[t].train.cells) - METRICS.recall(now))
+      + Math.abs(METRICS.specificity(trees[t].train.cells) - METRICS.specificity(now));
+    change({ size: next, point: points.indexOf(points.reduce((a, b) => far(b) < far(a) ? b : a)) });
+  };
+
+  byId("size").addEventListener("input", (event) => resize(Number(event.target.value)));
   if (hasPoints) {
     byId("point").addEventListener("input", (event) => {
       const last = sizes[state.size].points.length - 1;
