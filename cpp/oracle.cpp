@@ -302,12 +302,12 @@ Answer Oracle::find_within_budget(const Question& question, Control& control) {
     return best;
 }
 
-const RankedColumns& Oracle::prepare_ranks(Control& control, const Costs& costs) {
+const RankedColumns& Oracle::prepare_ranks(Control& control, const Costs& costs, int depth) {
     control.offset = unavoidable(costs);
     control.started = true;
-    // Ranks, orders, groups and copies of them, per level of the tree.
+    // Ranks and their order, what a scan copies, and per level order, groups and what is known about each group.
     const double cells = static_cast<double>(rows_) * columns_, limit = static_cast<double>(memory_limit_);
-    const double needed = 40 * cells + 100.0 * rows_ + 8.0 * rows_ * (2 * costs.classes() + 2) * known_.size();
+    const double needed = (20 + 24 * std::clamp(depth - 1, 1, 8)) * cells + 100.0 * rows_ + 8.0 * rows_ * (2 * costs.classes() + 2) * known_.size();
     if (needed > std::max(limit, kAlwaysAllowed)) {
         control.run_out_of_memory();
         throw SearchStopped{};
@@ -321,12 +321,13 @@ Answer Oracle::find_thresholds(const Question& question, Control& control) {
     const Known& known = register_costs(question);
     const Costs& costs = *known.costs;
     Answer answer = constant_answer(question, rows(), question.cutoff);
-    const RankedColumns& data = prepare_ranks(control, costs);
+    const int depth = std::clamp(question.max_depth, 0, kDeepest);
+    const RankedColumns& data = prepare_ranks(control, costs, depth);
     const std::vector<Ratio> ratios = ratios_to(known, control);
     ThresholdSearch search({data, costs, techniques_, cache_, known.number, ratios, control});
     const std::int64_t base = unavoidable(costs), cutoff = avoidable_cutoff(question.cutoff, base);
     const int splits = question.max_splits ? std::max(*question.max_splits, 0) : kAnySplits;
-    const auto found = search.solve({std::clamp(question.max_depth, 0, kDeepest), splits}, cutoff);
+    const auto found = search.solve({depth, splits}, cutoff);
     update(answer, found.bound + base, costs, found.cost < cutoff ? found.tree : Preorder{}, control);
     return answer;
 }

@@ -114,7 +114,7 @@ private:
     Answer find_thresholds(const Question& question, Control& control);
     std::vector<Answer> find_threshold_budgets(const Question& question, const std::vector<std::int64_t>& cutoffs,
                                                Control& control);
-    const RankedColumns& prepare_ranks(Control& control, const Costs& costs);
+    const RankedColumns& prepare_ranks(Control& control, const Costs& costs, int depth);
     const Known& register_costs(const Question& question);
     std::vector<Ratio> ratios_to(const Known& known, Control& control) const;
     template <class LeafLabel>

@@ -124,10 +124,13 @@ bool ThresholdSearch::search_affordable(int l, const Question& question, Outcome
     if (split_cost_ == 0 || question.cutoff <= 0) return false;
     const std::int64_t limit = std::min(question.cutoff, out.cost), splits = (limit - 1) / split_cost_;
     if (splits >= question.size.depth) return false;
+    const Question affordable{usable({static_cast<int>(splits), question.size.splits}), question.leaves, limit,
+                              question.wants_tree};
+    // Whatever is larger is not below the limit, so a bound on the smaller trees is one on all.
+    if (l == 0 && question.size.depth == asked_.depth) asked_ = affordable.size;
     Outcome found;
     found.bound = std::min(out.bound, limit);
-    search(l, {usable({static_cast<int>(splits), question.size.splits}), question.leaves, limit, question.wants_tree},
-           found);
+    search(l, affordable, found);
     if (found.cost < limit)
         out = found;
     else

@@ -15,13 +15,16 @@ from goct.problem import Problem
 from goct.search.oracle import FrontResult, LinearOracle, OracleResult, TreeTuple
 from goct.solution import Limit
 
+_FEW_THRESHOLDS = 32
+"""Columns with fewer thresholds, on average, are searched faster as 0/1 features."""
+
 
 class ProblemOracle:
     """A :class:`LinearOracle` whose trees are over the original features of a problem.
 
-    Thresholds are searched as ranked columns. Only fronts need a matrix of them,
-    which is made when the first front is asked for; if it would be too large,
-    the search ends at its memory limit.
+    Thresholds are searched as ranked columns, unless there are few of them. Fronts
+    need a matrix of them, which is made when the first front is asked for; if it
+    would be too large, the search ends at its memory limit.
 
     Parameters
     ----------
@@ -42,10 +45,18 @@ class ProblemOracle:
     def _matrix(self) -> LinearOracle:
         return LinearOracle(self.problem.X, weights=self._weights, **self._options)
 
-    @cached_property
-    def _linear(self) -> LinearOracle:
+    @property
+    def _ranked(self) -> RankedFeatures | None:
+        """The features, if they are searched as ranks."""
         features = self.problem.features
         if not isinstance(features, RankedFeatures):
+            return None
+        return features if features.n_kept > _FEW_THRESHOLDS * features.ranks.shape[1] else None
+
+    @cached_property
+    def _linear(self) -> LinearOracle:
+        features = self._ranked
+        if features is None:
             return self._matrix
         return LinearOracle.from_ranks(features.ranks, weights=self._weights, **self._options)
 
@@ -71,8 +82,8 @@ class ProblemOracle:
     def _translated(self, found: OracleResult) -> OracleResult:
         if found.tree is None:
             return found
-        features = self.problem.features
-        original = features.original if isinstance(features, RankedFeatures) else self._kept
+        features = self._ranked
+        original = self._kept if features is None else features.original
         return replace(found, tree=_over(found.tree, original))
 
     def _kept(self, feature: int) -> int:
