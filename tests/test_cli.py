@@ -935,6 +935,6 @@ def test_cart_is_left_out_where_it_takes_too_long(
     customers: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("goct.cart._CELLS_PER_SECOND", 1e-3)
-    fit = ("fit", customers, "--target", "bought", "--depth", 1)
+    fit = ("fit", customers, "--target", "bought", "--depth", 1, "--no-tune")
     assert "CART is left out" in run(*fit, "--time-limit", 60).output
     assert "CART  0." in run(*fit).output
