@@ -131,6 +131,8 @@ def header_mutants(header: dict[str, Any]) -> dict[str, dict[str, Any]]:
         "an unknown metric": of_task(metric=[["1", "goodness", {}]]),
         "minus the metric": of_task(metric=[["-1", *task["metric"][0][1:]]]),
         "other data": of_data(digest="0" * 64),
+        "other units": of_data(weight_unit="1/7"),
+        "other names of classes": of_data(classes=data["classes"][::-1]),
         "no questions": {**header, "questions": []},
         "another status": {**header, "status": "proven"},
         "infeasible": {**header, "status": "infeasible", "tree": None},

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -90,7 +91,7 @@ def test_a_feature_more_than_the_proof_knows(certificates: dict[str, tuple[Any, 
     data, content = certificates["f1"]
     header, proofs = read_certificate(content)
     best = data.counts[:, 1] > data.counts[:, 0]  # a column that separates the classes
-    wider = checker.Data(np.vstack([data.columns, best]), data.counts, data.samples)
+    wider = replace(data, columns=np.vstack([data.columns, best]))
     header["data"]["digest"] = wider.digest()
     with pytest.raises(RejectedError):
         check_certificate(write_certificate(header, proofs), wider)

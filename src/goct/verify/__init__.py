@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from fractions import Fraction
 from types import SimpleNamespace
 from typing import Any
@@ -72,6 +73,7 @@ def verify(
         X, y = data
         counts = count_labels(list(y), header["data"]["classes"])
         data = Data.merge(np.asarray(X), counts, counts.sum(axis=1))
+        data = replace(data, classes=tuple(header["data"]["classes"]))
     elif not isinstance(data, Data):
         data = data_of(data)
     return check_certificate(content, data, None if metric is None else _values_of(metric))
@@ -83,7 +85,12 @@ def data_of(problem: Any) -> Data:
     X = np.empty((problem.n_rows, problem.n_features), dtype=np.uint8)
     X[:, constant] = problem.flipped[constant]
     X[:, ~constant] = problem.X[:, problem.source[~constant]] ^ problem.flipped[~constant]
-    return Data.merge(X, problem.counts, problem.samples, problem.costs)
+    return replace(
+        Data.merge(X, problem.counts, problem.samples, problem.costs),
+        weight_unit=problem.weight_unit,
+        cost_unit=problem.cost_unit,
+        classes=tuple(str(label) for label in problem.classes),
+    )
 
 
 def _values_of(metric: Any) -> Any:

@@ -106,12 +106,19 @@ class Data:
         The number of samples in each row, whatever they weigh.
     costs
         The cost of predicting each class in each row, in units; None if there are none.
+    weight_unit, cost_unit
+        What one count, and one unit of cost, stands for.
+    classes
+        The names of the classes.
     """
 
     columns: NDArray[np.bool_]
     counts: NDArray[np.int64]
     samples: NDArray[np.int64]
     costs: NDArray[np.int64] | None = None
+    weight_unit: Fraction = Fraction(1)
+    cost_unit: Fraction = Fraction(1)
+    classes: tuple[str, ...] = ()
 
     @classmethod
     def merge(
@@ -153,7 +160,7 @@ class Data:
         """Return the data with two classes: the rest and the positive one."""
         found = self.counts[:, positive]
         counts = np.stack([self.counts.sum(axis=1) - found, found], axis=1)
-        return Data(self.columns, counts, self.samples)
+        return replace(self, counts=counts, costs=None)
 
 
 # ------------------------------------------------------------------------- numbers and metrics
@@ -1232,6 +1239,9 @@ def _check(
     _require(header["checkable"] is True, f"this cannot be checked: {header.get('reason')}")
     _require(header["data"]["digest"] == data.digest(), "the certificate is about other data")
     task = read_task(header, own_metric)
+    units = task.weight_unit == data.weight_unit and task.cost_unit == data.cost_unit
+    names = list(map(str, header["data"]["classes"])) == list(data.classes)
+    _require(units and names, "the certificate is about other units, or other names of classes")
     _require(0 <= task.max_depth <= 64 and task.most_splits >= 0, "the size limit makes no sense")
     measure, least = task.leaves(data)
     if least > measure.sum():
@@ -1368,6 +1378,7 @@ def main(arguments: Sequence[str]) -> int:
         X, labels = read_table(table, *target)
         counts = count_labels(labels, header["data"]["classes"])
         data = Data.merge(X, counts, counts.sum(axis=1))
+        data = replace(data, classes=tuple(header["data"]["classes"]))
         print(check_certificate(content, data))
     except RejectedError as error:
         print(f"REJECTED: {error}")
