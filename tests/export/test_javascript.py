@@ -13,8 +13,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from goct.binarize.conditions import AtLeast
 from goct.export import export_javascript
 from goct.export.javascript import js_value
+from goct.model import ColumnInfo, Model, Part, Proof, Quantity, Question, Source
+from goct.tree import Leaf, Split, Tree
 from tests.export.conftest import Case
 from tests.support.models import HOSTILE, hostile_model
 
@@ -82,3 +85,22 @@ def test_hostile_names(tmp_path: Path) -> None:
 
 def test_values() -> None:
     assert js_value("</script>\u2028é") == '"\\u003c/script\\u003e\\u2028\\u00e9"'
+
+
+@needs_node
+def test_ordered_categories(tmp_path: Path) -> None:
+    condition = AtLeast("size", ("mid", "large"))
+    tree = Tree(Split(0, Leaf(0), Leaf(1)), ("no", "yes"), (condition.name,))
+    model = Model(
+        tree=tree,
+        conditions=(condition,),
+        columns={"size": ColumnInfo("category", levels=("small", "mid", "large"))},
+        positive=1,
+        question=Question("accuracy", 1),
+        proof=Proof(Quantity(1.0), Quantity(1.0), "optimal"),
+        source=Source(),
+        train=Part(((1, 1), (1, 0), (0, 1)), Quantity(1.0)),
+    )
+    sizes = ["small", "mid", "large", None, "huge"]
+    found = run(export_javascript(model), [{"size": size} for size in sizes], tmp_path)
+    assert [label for label, _ in found] == model.predict({"size": sizes}).tolist()

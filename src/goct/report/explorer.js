@@ -291,7 +291,7 @@ const start = (data) => {
     if (given === null) return false;
     if (condition.kind === "above") return Number(given) > condition.threshold;
     if (condition.kind === "after") return day(String(given)) > day(condition.moment.slice(0, 26));
-    if (condition.kind === "one_of") return condition.levels.includes(String(given));
+    if (condition.levels) return condition.levels.includes(String(given));
     return given === true || given === "true" || given === 1;
   };
 
