@@ -1,5 +1,6 @@
 // The oracle against brute force, stopped at any moment; the cache.
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <stdexcept>
 #include <thread>
@@ -39,6 +40,12 @@ Data draw_data(Random& random, int most_rows, int most_columns) {
     for (int i = 0; i < data.rows * data.classes; ++i) data.costs.push_back(draw(random, -3, 9));
     for (int i = 0; i < data.rows; ++i) data.weights.push_back(draw(random, 0, 3));
     return data;
+}
+
+// More problems by GOCT_TEST_SCALE=100.
+int scale() {
+    const char* const factor = std::getenv("GOCT_TEST_SCALE");
+    return factor ? std::max(std::atoi(factor), 1) : 1;
 }
 
 // Least cost of the rows by dynamic programming over row sets and split budgets.
@@ -112,7 +119,7 @@ bool is_allowed(const Data& data, const Tree& tree) {
 
 TEST(answers_equal_brute_force) {
     Random random(11);
-    for (int trial = 0; trial < 400; ++trial) {
+    for (int trial = 0; trial < 400 * scale(); ++trial) {
         const Data data = draw_data(random, 12, 5);
         BruteForce truth(data);
         const std::int64_t best = truth.solve(15);
@@ -139,7 +146,7 @@ TEST(answers_equal_brute_force) {
 // in a state to answer the same question to the end.
 TEST(a_stop_at_any_moment_leaves_the_truth) {
     Random random(12);
-    for (int trial = 0; trial < 150; ++trial) {
+    for (int trial = 0; trial < 150 * scale(); ++trial) {
         const Data data = draw_data(random, 14, 6);
         const std::int64_t best = BruteForce(data).solve(15);
         Oracle oracle = data.oracle(1 + trial % 2);
