@@ -341,6 +341,7 @@ void Search<V>::search(int l, int depth, const Values& cutoffs, Outcome& out) {
     }
     const auto solve_allowed = [&] { return this->solve_allowed(l, depth); };
     if (depth <= 2 || affords_only(2, cutoffs)) {
+        at.open.reset(), at.allowed_open.reset();   // these were of another node
         const DepthTwoValues values = solve_small(depth_two_, node, depth, at.sides);
         return take_small(node.total(), depth, node.leaf(), values, cutoffs, solve_allowed, out);
     }

@@ -119,7 +119,7 @@ bool is_allowed(const Data& data, const Tree& tree) {
 
 TEST(answers_equal_brute_force) {
     Random random(11);
-    for (int trial = 0; trial < 400 * scale(); ++trial) {
+    for (int trial = 0; trial < 4000 * scale(); ++trial) {
         const Data data = draw_data(random, 12, 5);
         BruteForce truth(data);
         const std::int64_t best = truth.solve(15);
