@@ -55,7 +55,7 @@ class OptimalTreeClassifierCV(OptimalTreeClassifier):
         depth allows, but at most 31.
     min_samples_leaf
         The least number of samples in a leaf, or their share, or a list of such.
-    class_weight, pos_label, constraints
+    class_weight, pos_label, constraints, smoothing
         See :class:`goct.OptimalTreeClassifier`.
     binarizer
         How to make conditions, see :class:`goct.OptimalTreeClassifier`, or a list
@@ -159,6 +159,7 @@ class OptimalTreeClassifierCV(OptimalTreeClassifier):
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
+        smoothing: Any = "laplace",
         keep_data: bool = False,
     ) -> None:
         self.metric = metric
@@ -176,6 +177,7 @@ class OptimalTreeClassifierCV(OptimalTreeClassifier):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+        self.smoothing = smoothing
         self.keep_data = keep_data
 
     def fit(
@@ -314,6 +316,7 @@ class OptimalTreeClassifierCV(OptimalTreeClassifier):
                 pos_label=self.pos_label,
                 binarizer=binarizer,
                 constraints=self.constraints,
+                smoothing=self.smoothing,
             )
 
     def _report(self, done: int, total: int, elapsed: float) -> None:
