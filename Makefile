@@ -25,7 +25,7 @@ demo: $(VENV)/.installed ## learn a provably optimal tree on a bundled dataset
 	@$(BIN)/goct demo
 
 test: $(VENV)/.installed ## run the whole test suite, that of the core first
-	@$(RUN_CORE_TESTS)
+	@export GOCT_TEST_SCALE=25; $(RUN_CORE_TESTS)
 	@$(BIN)/python -m pytest -n auto
 
 check: lint ## lint, types and the fast tests, in a minute
@@ -58,7 +58,7 @@ sanitize-threads: ## test the core under the thread sanitizer
 
 .PHONY: sanitized-core
 sanitized-core:
-	@UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 TSAN_OPTIONS=halt_on_error=1 $(RUN_CORE_TESTS)
+	@export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 TSAN_OPTIONS=halt_on_error=1; $(RUN_CORE_TESTS)
 
 tidy: ## check the core with clang-tidy
 	@clang-tidy --quiet $(filter-out %bindings.cpp,$(wildcard cpp/*.cpp)) -- -std=c++20
