@@ -64,7 +64,9 @@ def test_a_stop_has_a_bound_that_holds() -> None:
         return True
 
     stopped = solve(problem, "f1", 3, constraints=constraints, callback=stop, time_limit=1e-9)
-    assert stopped.limit in (Limit.TIME, Limit.INTERRUPTED)
+    # So small a problem may be solved before anyone looks at the clock.
+    is_stopped = stopped.limit in (Limit.TIME, Limit.INTERRUPTED)
+    assert is_stopped or stopped.objective == best.objective == stopped.bound
     assert stopped.objective <= best.objective <= stopped.bound
     assert all(progress.bound >= best.objective for progress in seen)
 
