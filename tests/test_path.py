@@ -301,9 +301,17 @@ def test_bad_arguments(options, message) -> None:
 
 
 def test_ctrl_c_keeps_what_is_known() -> None:
-    timer = threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT))
-    timer.start()
+    done = threading.Event()
+
+    def interrupt() -> None:  # again, if the first one came while garbage was collected
+        while not done.wait(0.3 if not sent else 20):
+            sent.append(os.kill(os.getpid(), signal.SIGINT))
+
+    sent: list[None] = []
+    thread = threading.Thread(target=interrupt)
+    thread.start()
     found = goct.path(large_problem(), "mcc", 6, max_splits=20)
-    timer.join()
+    done.set()
+    thread.join()
     assert found.limit is Limit.INTERRUPTED
     assert all(s.tree is not None for s in found)

@@ -30,7 +30,7 @@ def test_every_tree_is_a_feasible_point_with_its_own_objective(
     tree = Tree(root, problem.classes, names)
     model = formulation(instances, 3, split_cost=2.0)
     model.count_features()
-    model.mark_used_features()
+    model.mark_used(np.arange(model.b.shape[1]) % 2)
     model.forbid_conflicts()
     weights = problem.counts.sum(axis=1).astype(float)
     model.weigh_leaves(weights, 0.0)
