@@ -193,13 +193,13 @@ def test_a_time_limit_leaves_trees_and_bounds(metric, limit) -> None:
 @pytest.mark.parametrize("metric", ["f1", "mcc", "gmean"])
 def test_bounds_at_a_stop_hold(metric) -> None:
     rng = np.random.default_rng(0)
-    X = (rng.random((300, 40)) < 0.5).astype(int)
+    X = (rng.random((300, 30)) < 0.5).astype(int)
     problem = Problem.from_arrays(X, (rng.random(300) < 0.4).astype(int))
-    whole = goct.path(problem, metric, 3)
+    whole = goct.path(problem, metric, 4)
     assert whole.is_proven
     stops = set()
     for limit in (0.001, 0.01, 0.03, 0.1):
-        part = goct.path(problem, metric, 3, time_limit=limit)
+        part = goct.path(problem, metric, 4, time_limit=limit)
         stops.add(part.limit)
         for known, truth in zip(part, whole, strict=True):
             assert known.value <= truth.value <= known.bound
