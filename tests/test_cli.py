@@ -598,7 +598,8 @@ def test_leaves_and_threads(customers: Path) -> None:
 def test_the_page_shows_what_the_commands_print(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    page = (Path(__file__).resolve().parents[1] / "docs" / "cli.md").read_text(encoding="utf-8")
+    reference = Path(__file__).resolve().parents[1] / "docs" / "reference"
+    page = (reference / "cli.md").read_text(encoding="utf-8")
     blocks = re.findall(r"^```(\w+)\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
     commands = [shlex.split(text.replace("\\\n", "")) for kind, text in blocks if kind == "sh"]
     outputs = [text for kind, text in blocks if kind in ("text", "sql")]

@@ -39,5 +39,5 @@ def test_gallery(tmp_path) -> None:
     os.environ.setdefault("MPLBACKEND", "Agg")
     names = run("gallery.py", str(tmp_path), folder=tmp_path).split()
     assert {f"gallery-{name}.png" for name in names} == {path.name for path in tmp_path.iterdir()}
-    page = (EXAMPLES.parent / "docs" / "gallery.md").read_text(encoding="utf-8")
+    page = (EXAMPLES.parent / "docs" / "how-to" / "gallery.md").read_text(encoding="utf-8")
     assert all(f"assets/gallery-{name}.png" in page for name in names)

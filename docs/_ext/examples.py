@@ -24,7 +24,11 @@ _TIME = re.compile(r"^time +[\d.]+ s$", re.MULTILINE)
 
 def pages() -> list[Path]:
     """Return the pages that may hold examples."""
-    return [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+    kinds = ("tutorials", "how-to", "reference", "explanation")
+    written = [ROOT / "docs" / "index.md"]
+    for kind in kinds:
+        written += sorted((ROOT / "docs" / kind).glob("*.md"))
+    return [ROOT / "README.md", *written]
 
 
 def run(text: str, name: str = "<page>") -> tuple[str, list[tuple[str, str]]]:

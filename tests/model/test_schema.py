@@ -12,7 +12,7 @@ from goct.model import Model, model_schema
 from goct.model.file import LATER_FIELDS
 from tests.support.models import hostile_model, small_model
 
-PUBLISHED = Path(__file__).parents[2] / "docs" / "model.schema.json"
+PUBLISHED = Path(__file__).parents[2] / "docs" / "reference" / "model.schema.json"
 
 
 def test_the_published_schema_is_the_one_of_the_code() -> None:
