@@ -37,7 +37,7 @@ lint: $(VENV)/.installed ## check style, formatting and types
 	@$(BIN)/mypy
 
 docs: $(VENV)/.installed-docs ## build the documentation into site/
-	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@$(BIN)/sphinx-build --fail-on-warning --keep-going -q -j auto -d build/docs docs site
 
 bench: $(VENV)/.installed-bench ## race the search engine against its peers
 	@$(BIN)/python benchmarks/merge.py

@@ -358,7 +358,7 @@ class Problem:
 
     @property
     def total_weight(self) -> int | Fraction:
-        """The total weight of all samples, |I| in the paper."""
+        """The total weight of all samples, the number of samples in the paper."""
         return sum(self.class_weights)
 
     @property
