@@ -1,47 +1,190 @@
-"""What a second thread gains: wall time with one thread over wall time with more.
+"""What more threads gain: speed-up measured, and derived from CPU times.
 
-    python benchmarks/threads.py --jobs 2 --depths 5 --names diabetes hepatitis HTRU_2
+    python benchmarks/threads.py --jobs 2
+    python benchmarks/threads.py --only mcc path --short
 
-The trees must be the same. Accuracy; preparation of the problem not included.
+On a machine that does nothing else, the ratio of the wall times is the speed-up. On a busy one it
+is not, and two figures take its place: *CPU* is what all threads together take over what one takes
+alone (1 is ideal), *busiest* the share of the busiest thread in windows of half a second
+(1 / threads is ideal). The derived speed-up is 1 / (CPU x busiest): what an idle machine would show
+if threads did not slow each other down. The shares are read from /proc, so they need Linux.
+
+Trees, values and bounds must be the same. Preparation of the problem is not included.
 """
 
 from __future__ import annotations
 
-import statistics
+import argparse
+import threading
 import time
+from collections import Counter
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
 
-from common import geometric_mean, load_problem, parser, row
-from goct import Problem, Solution, solve
+from common import default_folder, geometric_mean, load_problem, row
+from goct import Problem, path, solve
+
+WINDOW = 0.5
+
+LONG: dict[str, tuple[str, tuple[Any, ...], dict[str, Any]]] = {
+    "accuracy d3": ("splice-1", ("accuracy", 3), {}),
+    "accuracy d4": ("splice-1", ("accuracy", 4), {}),
+    "accuracy d5": ("magic04", ("accuracy", 5), {}),
+    "accuracy d6": ("diabetes", ("accuracy", 6), {}),
+    "f1 d5": ("magic04", ("f1", 5), {}),
+    "mcc d5": ("yeast", ("mcc", 5), {}),
+    "f1 - 0.01 d4": ("spambase", ("f1", 4), {"split_penalty": 0.01}),
+    "f1 - 0.01 d5": ("cleve", ("f1", 5), {"split_penalty": 0.01}),
+    "precision, recall >= 0.9 d4": ("spambase", ("precision", 4), {"constraints": "recall >= 0.9"}),
+    "path of accuracy d5": ("cleve", ("accuracy", 5), {}),
+    "path of f1 d4": ("magic04", ("f1", 4), {}),
+}
+"""Questions of two seconds and more, by name: dataset, arguments of `solve` or `path`."""
+
+RAW: dict[str, tuple[str, tuple[Any, ...], dict[str, Any]]] = {
+    "raw accuracy d3": ("raisin", ("accuracy", 3), {}),
+    "raw accuracy d2": ("magic", ("accuracy", 2), {}),
+    "raw f1 d2": ("htru", ("f1", 2), {}),
+}
+"""The same over every threshold of a table."""
+
+SHORT: dict[str, tuple[str, tuple[Any, ...], dict[str, Any]]] = {
+    f"{metric} d{depth} {name}": (name, (metric, depth), {})
+    for metric in ("accuracy", "f1", "mcc")
+    for depth in (3, 4)
+    for name in ("compas", "heart", "anneal", "yeast")
+}
 
 
-def fit(problem: Problem, depth: int, jobs: int, limit: float) -> tuple[float, Solution]:
-    start = time.perf_counter()
-    solution = solve(problem, "accuracy", depth, engine="search", n_jobs=jobs, time_limit=limit)
-    return time.perf_counter() - start, solution
+def read_times() -> dict[str, int]:
+    """Return the CPU nanoseconds of each living thread."""
+    times = {}
+    for task in Path("/proc/self/task").iterdir():
+        try:
+            times[task.name] = int((task / "schedstat").read_text().split()[0])
+        except (OSError, ValueError, IndexError):
+            continue  # ended meanwhile
+    return times
+
+
+class Watch(threading.Thread):
+    """Adds up what the busiest thread and all threads did, window by window."""
+
+    def __init__(self) -> None:
+        super().__init__(daemon=True)
+        self.busiest = self.total = 0.0
+        self._over = threading.Event()
+
+    def run(self) -> None:
+        before, window, since = read_times(), Counter[int](), time.perf_counter()
+        own = str(threading.get_native_id())
+        places: dict[str, int] = {}
+        while not self._over.wait(0.005):
+            now = read_times()
+            now.pop(own, None)
+            # Each question has threads of its own: new ones take the places of those that ended.
+            places = {task: place for task, place in places.items() if task in now}
+            free = iter(sorted(set(range(len(now) + 1)) - set(places.values())))
+            for task in sorted(now.keys() - places.keys(), key=int):
+                places[task] = next(free)
+            for task, used in now.items():
+                window[places[task]] += used - before.get(task, 0)
+            before = now
+            if time.perf_counter() - since >= WINDOW:
+                self._close(window)
+                window, since = Counter(), time.perf_counter()
+        self._close(window)
+
+    def _close(self, window: Counter[int]) -> None:
+        self.busiest += max(window.values(), default=0) / 1e9
+        self.total += sum(window.values()) / 1e9
+
+    def stop(self) -> None:
+        self._over.set()
+        self.join()
+
+
+def ask(problem: Problem, name: str, arguments: tuple[Any, ...], options: dict[str, Any]) -> object:
+    """Answer a question; return what must not depend on the number of threads."""
+    if name.startswith("path"):
+        found = path(problem, *arguments, **options)
+        return [(s.tree, s.objective, s.bound) for s in found]
+    s = solve(problem, *arguments, engine="search", **options)
+    return s.tree, s.objective, s.bound
+
+
+def measure(run: Callable[[], object]) -> tuple[float, float, float, object]:
+    """Return wall time, CPU time, share of the busiest thread, and the answer."""
+    watch = Watch()
+    watch.start()
+    wall, cpu = time.perf_counter(), time.process_time()
+    answer = run()
+    wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+    watch.stop()
+    return wall, cpu, watch.busiest / max(watch.total, 1e-9), answer
+
+
+def race(
+    load: Callable[[str], Problem],
+    questions: dict[str, tuple[str, tuple[Any, ...], dict[str, Any]]],
+    options: argparse.Namespace,
+) -> None:
+    row(
+        "question",
+        "dataset",
+        "1 thread [s]",
+        f"{options.jobs} [s]",
+        "ratio",
+        "CPU",
+        "busiest",
+        "derived",
+    )
+    row("---", "---", *["---:"] * 6)
+    ratios, derived = [], []
+    for name, (dataset, arguments, keywords) in questions.items():
+        if options.only and not any(word in name for word in options.only):
+            continue
+        problem = load(dataset)
+        one, several = (
+            measure(partial(ask, problem, name, arguments, {**keywords, "n_jobs": jobs}))
+            for jobs in (1, options.jobs)
+        )
+        if one[3] != several[3]:
+            print(f"{name}: the answer depends on the number of threads")
+        cpu, busiest = several[1] / one[1], several[2]
+        ratios.append(one[0] / several[0])
+        derived.append(1 / (cpu * busiest))
+        row(
+            *(name, dataset, f"{one[0]:.2f}", f"{several[0]:.2f}", f"{ratios[-1]:.2f}"),
+            *(f"{cpu:.2f}", f"{busiest:.2f}", f"{derived[-1]:.2f}"),
+        )
+    means = (geometric_mean(ratios), geometric_mean(derived))
+    print("\ngeometric means: measured {:.2f}, derived {:.2f}\n".format(*means))
 
 
 def main() -> None:
-    arguments = parser(__doc__, ["diabetes", "heart", "hepatitis", "HTRU_2", "yeast"], [5])
+    arguments = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    folder = default_folder()
+    arguments.add_argument("--data", type=Path, default=folder, help="folder of datasets")
+    arguments.add_argument("--tables", type=Path, default=folder.parent / "tables")
     arguments.add_argument("--jobs", type=int, default=2)
+    arguments.add_argument("--only", nargs="+", help="questions with one of these in their names")
+    arguments.add_argument("--short", action="store_true", help="short questions instead")
     options = arguments.parse_args()
-    for depth in options.depths:
-        print(f"\n## depth {depth}\n")
-        row("dataset", "1 thread [s]", f"{options.jobs} threads [s]", "speed-up")
-        row("---", "---:", "---:", "---:")
-        gains = []
-        for name in options.names:
-            problem = load_problem(options.data, name)
-            times = []
-            trees = set()
-            for jobs in (1, options.jobs):
-                runs = [fit(problem, depth, jobs, options.limit) for _ in range(options.repeats)]
-                times.append(statistics.median(seconds for seconds, _ in runs))
-                trees |= {solution.tree for _, solution in runs}
-            if len(trees) > 1:
-                raise AssertionError(f"{name}: the tree depends on the number of threads")
-            gains.append(times[0] / times[1])
-            row(name, f"{times[0]:.2f}", f"{times[1]:.2f}", f"{gains[-1]:.2f}")
-        print(f"\ngeometric mean {geometric_mean(gains):.2f}")
+
+    def table(name: str) -> Problem:
+        import pandas as pd
+
+        columns = pd.read_csv(options.tables / f"{name}.csv.gz")
+        return Problem.from_columns(columns, columns.pop("label"))
+
+    race(partial(load_problem, options.data), SHORT if options.short else LONG, options)
+    if not options.short:
+        race(table, RAW, options)
 
 
 if __name__ == "__main__":

@@ -4,8 +4,6 @@
 #include <exception>
 #include <mutex>
 #include <numeric>
-#include <system_error>
-#include <thread>
 
 namespace goct {
 namespace {
@@ -20,6 +18,14 @@ constexpr int kShallow = 4, kCandidates = 12, kDeepGreedy = 12;
 // After half of the time, with so few features of the first node behind it, a search will not come to its end. Then the
 // bound is raised in steps, each a share of what is left of the gap and of the time.
 constexpr double kHalf = 0.5, kPromising = 0.2, kFirstStep = 0.25, kStepTime = 0.2;
+// How often the bound of a search is worked out for those who watch, in seconds.
+constexpr double kBetweenReports = 0.005;
+// Rows x features^2 or so that are worth the trouble of two threads.
+#ifdef NDEBUG
+constexpr double kWorkToShare = 3e6;
+#else
+constexpr double kWorkToShare = 0;
+#endif
 
 int size_of(const auto& values) { return static_cast<int>(values.size()); }
 
@@ -355,7 +361,7 @@ void Search<V>::search(int l, int depth, const Values& cutoffs, Outcome& out) {
         else if (looks_at_sides(at, depth))
             look_at_sides(at, out);
         if (l == 0 && !narrow())
-            RootLoop(*this, out).run();
+            Loop(*this, l, depth, 0, out).run();
         else
             try_features(l, depth, out);
         if (narrow()) return;
@@ -423,6 +429,7 @@ void Search<V>::try_features(int l, int depth, Outcome& out) {
         recall(at, f, at);
         sum_up(at);
         if (any_below(at.sums, at.limits) && !context_.control.stopped()) {
+            if (shares(l, depth, i + 1)) return Loop(*this, l, depth, i, out).run();
             if (discrepancies >= 0) width_.discrepancies = discrepancies - i;
             attempt(l, depth, f, at.limits);
             width_.discrepancies = discrepancies;
@@ -551,132 +558,202 @@ void Search<V>::conclude(int l, int depth) {
     archive(depth).add(at.node, bound, at.bound[1], at.bound[0], at.side_classes);
 }
 
-// The loop over the features of the first node, shared by the threads. They take features in order and know each
-// other's bounds. Of several best features the first in order wins, whoever finishes first.
+// The threads of a search. Each has a search of its own, which is made when it is first needed.
 template <class V>
-class Search<V>::RootLoop {
+struct Search<V>::Crew {
+    Crew(Search& first, int members) : first(first), helpers(members), team(members, first.context_.control) {
+        if (members > 1) first.crew_ = this;
+    }
+    ~Crew() { first.crew_ = nullptr; }
+
+    Search& first;
+    std::vector<std::unique_ptr<Search>> helpers;   // by member, from the second on
+    Team team;
+};
+
+template <class V>
+Search<V>& Search<V>::member(int m) {
+    if (m == 0) return crew_->first;
+    auto& helper = crew_->helpers[m];
+    if (!helper) {
+        helper = std::make_unique<Search>(context_, depth_, classes_[depth_]);
+        helper->crew_ = crew_;
+        helper->member_ = m;
+        helper->enter_root();
+    }
+    return *helper;
+}
+
+// The loop over the features of a node, some of them done, shared with those who join. They take features in order and
+// know each other's bounds. Of several best features the first in order wins, whoever finishes first.
+template <class V>
+class Search<V>::Loop final : public SharedWork {
 public:
-    RootLoop(Search& first, Outcome& out)
-        : first_(first), root_(first.level(0)), control_(first.context_.control), out_(out),
-          best_(out.bound.size(), -1), done_(root_.order.size()) {
-        scratch_.side_classes = root_.side_classes;
-        scratch_.sums = root_.sums;
-        for (Outcome& side : scratch_.side) side.reset(root_.side_classes);
+    Loop(Search& owner, int l, int depth, int next, Outcome& out)
+        : SharedWork(l), owner_(owner), home_(owner.level(l)), control_(owner.context_.control), depth_(depth),
+          out_(out), next_(next), best_(out.bound.size(), -1), done_(home_.order.size()) {
+        std::fill_n(done_.begin(), next, true);
+        scratch_.side_classes = home_.side_classes;
+        scratch_.sums = home_.sums;
+        for (Outcome& side : scratch_.side) side.reset(home_.side_classes);
     }
 
     void run() {
-        std::vector<std::unique_ptr<Search>> others;
-        std::vector<std::thread> threads;
-        for (int t = 1; t < (root_.open ? 1 : std::min(first_.jobs_, size_of(root_.order))); ++t) {
-            others.push_back(std::make_unique<Search>(first_.context_, first_.depth_, size_of(best_)));
-            others.back()->level(0) = root_;
-        }
-        for (auto& other : others) {
-            try {
-                threads.emplace_back([this, &other] { guarded(*other); });
-            } catch (const std::system_error&) {
-                break;  // the system has no more threads; those there are do the work
-            }
-        }
-        guarded(first_);
-        for (auto& thread : threads) thread.join();
-        first_.tried_ = static_cast<double>(next_) / std::max(size_of(root_.order), 1);
+        guarded(owner_, home_);
+        if (shared_) owner_.crew_->team.withdraw(*this, owner_.member_);
         if (error_) std::rethrow_exception(error_);
-        for (; next_ < size_of(root_.order); ++next_) {
-            sum_up(root_.order[next_], root_);
-            lower(root_.unsolved, root_.sums);
+        if (level == 0) owner_.tried_ = static_cast<double>(next_) / std::max(size_of(home_.order), 1);
+        for (; next_ < size_of(home_.order); ++next_) {
+            sum_up(home_.order[next_], home_);
+            lower(home_.unsolved, home_.sums);
+        }
+    }
+
+    void help(int member) override {
+        try {
+            Search& search = owner_.member(member);
+            Level& own = search.level(level);
+            own.node = shared_->node;
+            own.sides = shared_->sides;
+            own.small = shared_->small;
+            own.ranked = shared_->ranked;
+            own.open.reset(), own.allowed_open.reset();
+            if (shared_->open) search.open_now(own);
+            guarded(search, own);
+        } catch (const SearchStopped&) {
+        } catch (...) {
+            fail();
         }
     }
 
 private:
+    struct Shared {         // what does not change while the loop runs
+        Node node;
+        SideValues sides;
+        DepthTwoValues small;
+        bool ranked, open;
+    };
+
     // A feature before the best one wins already with the same cost.
-    std::int64_t limit(int i, int m) const { return root_.limits[m] + (i < best_[m]); }
+    std::int64_t limit(int i, int m) const { return home_.limits[m] + (i < best_[m]); }
 
     void sum_up(int f, Level& into) {
-        first_.recall(root_, f, into);
-        first_.sum_up(into);
+        owner_.recall(home_, f, into);
+        owner_.sum_up(into);
     }
 
-    void guarded(Search& search) {
+    void fail() {
+        const std::lock_guard guard(lock_);
+        error_ = std::current_exception();
+        control_.interrupt();
+    }
+
+    void guarded(Search& search, Level& own) {
         try {
-            work(search);
+            work(search, own);
         } catch (...) {
-            const std::lock_guard guard(lock_);
-            error_ = std::current_exception();
-            control_.interrupt();
+            fail();
         }
     }
 
-    void work(Search& search) {
-        Level& own = search.level(0);
-        Values limits = root_.limits;
+    void work(Search& search, Level& own) {
+        Values limits = home_.limits;
         Outcome found;
         std::unique_lock guard(lock_);
         report();
-        while (next_ < size_of(root_.order) && !control_.stopped()) {
-            const int i = next_++, f = root_.order[i];
+        while (next_ < size_of(home_.order) && !control_.stopped()) {
+            const int i = next_++, f = home_.order[i];
+            exhausted = next_ == size_of(home_.order);
             done_[i] = true;
-            if (first_.constrained_ && !root_.node.allows(first_.context_.instance, f)) continue;
+            if (owner_.constrained_ && !home_.node.allows(owner_.context_.instance, f)) continue;
             sum_up(f, own);
             for (int m = 0; m < size_of(limits); ++m) limits[m] = limit(i, m);
             if (!any_below(own.sums, limits)) {
-                lower(root_.unsolved, own.sums);
+                lower(home_.unsolved, own.sums);
                 continue;
             }
             done_[i] = false;
             guard.unlock();
+            if (&search == &owner_ && !shared_ && owner_.shares(level, depth_, i + 1)) share();
             found.reset(size_of(limits));
-            try {
-                search.attempt(0, search.depth_, f, limits);
-                search.compose(own, f, limits, found);
-                bool any = false;
-                for (int m = 0; m < size_of(limits); ++m) {
-                    if (found.cost[m] == kInfinite) continue;
-                    any = true;
-                    if (!search.expand(found.tree[m], !search.is_long())) found.cost[m] = kInfinite;
-                }
-                if (any && search.is_long()) search.open_again(own);
-            } catch (const SearchStopped&) {
-            }
+            attempt(search, own, f, limits, found);
             search.sum_up(own);
             guard.lock();
-            lower(root_.unsolved, own.sums);
+            lower(home_.unsolved, own.sums);
             for (int m = 0; m < size_of(limits); ++m) {
                 if (found.cost[m] >= limit(i, m)) continue;
-                root_.limits[m] = out_.cost[m] = found.cost[m];
+                home_.limits[m] = out_.cost[m] = found.cost[m];
                 out_.tree[m] = found.tree[m];
                 best_[m] = i;
-                if (m + 1 == size_of(limits)) first_.report_incumbent(found.cost[m]);
+                if (level == 0 && m + 1 == size_of(limits)) owner_.report_incumbent(found.cost[m]);
             }
             done_[i] = true;
-            first_.learn(own, first_.depth_, f, root_);
+            search.learn(own, depth_, f, home_);
             report();
+        }
+        exhausted = true;
+    }
+
+    void share() {
+        shared_.emplace(Shared{home_.node, home_.sides, home_.small, home_.ranked, home_.open.has_value()});
+        owner_.crew_->team.offer(*this);
+    }
+
+    void attempt(Search& search, Level& own, int f, Values& limits, Outcome& found) {
+        try {
+            search.attempt(level, depth_, f, limits);
+            search.compose(own, f, limits, found);
+            if (level > 0) return;
+            bool any = false;
+            for (int m = 0; m < size_of(limits); ++m) {
+                if (found.cost[m] == kInfinite) continue;
+                any = true;
+                if (!search.expand(found.tree[m], !search.is_long())) found.cost[m] = kInfinite;
+            }
+            if (any && search.is_long()) search.open_again(own);
+        } catch (const SearchStopped&) {
         }
     }
 
     // The bound on the largest class, which bounds them all.
     void report() {
-        const int last = size_of(root_.limits) - 1;
-        std::int64_t bound = std::min(root_.unsolved[last], root_.limits[last]);
-        for (int i = 0; i < size_of(root_.order); ++i) {
+        if (level > 0 || !owner_.watched_ || control_.elapsed() < next_report_) return;
+        next_report_ = control_.elapsed() + kBetweenReports;
+        const int last = size_of(home_.limits) - 1;
+        std::int64_t bound = std::min(home_.unsolved[last], home_.limits[last]);
+        for (int i = 0; i < size_of(home_.order); ++i) {
             if (done_[i]) continue;
-            sum_up(root_.order[i], scratch_);
+            sum_up(home_.order[i], scratch_);
             bound = std::min(bound, scratch_.sums[last]);
         }
-        first_.report_bound(bound);
+        owner_.report_bound(bound);
     }
 
-    Search& first_;
-    Level& root_;
+    Search& owner_;
+    Level& home_;
     Control& control_;
+    const int depth_;
     Outcome& out_;
     std::mutex lock_;
-    int next_ = 0;
+    int next_;
     std::vector<int> best_;     // by class, in order
     std::vector<bool> done_;    // bounds of the others are not in unsolved yet
     Level scratch_;
+    double next_report_ = 0;
+    std::optional<Shared> shared_;
     std::exception_ptr error_;
 };
+
+// Does somebody want to join the loop over the features of a node, from the next one in order on, and is there enough to
+// do?
+template <class V>
+bool Search<V>::shares(int l, int depth, int next) const {
+    if (!crew_ || narrow()) return false;
+    const Level& at = *levels_[l];
+    const double left = at.node.features() - next, sweep = double(at.node.rows()) * at.node.features();
+    const double work = left * sweep * (depth > 3 && !at.open ? at.node.features() : 1);
+    return left > 0 && work >= kWorkToShare && crew_->team.wants_work(l);
+}
 
 template <class V>
 const Node& Search<V>::enter_root() {
@@ -689,6 +766,7 @@ template <class V>
 typename Search<V>::Outcome Search<V>::solve(const Values& cutoffs, int jobs, bool deepen) {
     jobs_ = jobs;
     watched_ = deepen;
+    Crew crew(*this, jobs);
     Outcome best;
     best.reset(size_of(cutoffs));
     const Node& root = enter_root();

@@ -15,6 +15,7 @@
 #include "greedy.hpp"
 #include "node.hpp"
 #include "preorder.hpp"
+#include "team.hpp"
 #include "values.hpp"
 
 namespace goct {
@@ -123,7 +124,8 @@ private:
         // Bounds on one side of every feature.
         std::int64_t* bounds(bool inside, int m) { return bound[inside].data() + std::size_t(m) * node.features(); }
     };
-    class RootLoop;
+    class Loop;
+    struct Crew;
 
     Level& level(int l);
     Archive& archive(int depth);
@@ -167,6 +169,8 @@ private:
     void search(int l, int depth, const Values& cutoffs, Outcome& out);
     bool start(int l, const Values& cutoffs, const std::optional<DepthTwoValues>& small, Outcome& out);
     void try_features(int l, int depth, Outcome& out);
+    bool shares(int l, int depth, int next) const;
+    Search& member(int m);
     bool slack() const;
     void search_side(int l, int depth, int f, bool inside, const Values& cutoffs, Outcome& out);
     void compose(const Level& at, int f, Values& limits, Outcome& out) const;
@@ -211,6 +215,8 @@ private:
     bool narrow() const { return width_.features > 0; }
     double tried_ = 0;          // share of the features of the first node in the last pass over all of them
     int jobs_ = 1;
+    Crew* crew_ = nullptr;      // while there is one
+    int member_ = 0;            // of it
     bool watched_ = true;       // bounds of a search that only helps another one are not those of the question
 };
 

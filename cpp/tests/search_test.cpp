@@ -115,6 +115,12 @@ bool is_allowed(const Data& data, const Tree& tree) {
     return deepest <= data.depth;
 }
 
+bool same(const Tree& a, const Tree& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const TreeNode& p, const TreeNode& q) {
+        return std::tie(p.feature, p.left, p.right, p.label) == std::tie(q.feature, q.left, q.right, q.label);
+    });
+}
+
 }  // namespace
 
 TEST(answers_equal_brute_force) {
@@ -126,7 +132,7 @@ TEST(answers_equal_brute_force) {
         Techniques techniques;  // without these, trees are found late
         techniques.first_pass = techniques.order = trial % 3 > 0;
         techniques.price = trial % 4 > 0;
-        Oracle oracle = data.oracle(1 + trial % 2, techniques);
+        Oracle oracle = data.oracle(1 + trial % 8, techniques);
         Control control;
         const Answer answer = oracle.solve(data.question(), control);
         CHECK(answer.proven && answer.cost == best && answer.bound == best);
@@ -142,6 +148,33 @@ TEST(answers_equal_brute_force) {
     }
 }
 
+// Larger problems: the tree does not depend on the number of threads, nor on who of them is faster.
+TEST(threads_find_the_same_tree) {
+    Random random(17);
+    for (int trial = 0; trial < 60 * scale(); ++trial) {
+        Data data = draw_data(random, 60, 12);
+        data.depth = std::min(data.depth, 5);
+        Question question = data.question(), budgets = question;
+        budgets.split_cost = 0;
+        budgets.max_splits = draw(random, 3, 8);
+        std::optional<Answer> first;
+        std::vector<Answer> first_budgets;
+        for (const int jobs : {1, 2, 3, 8}) {
+            Oracle oracle = data.oracle(jobs);
+            Control control;
+            const Answer answer = oracle.solve(question, control);
+            const std::vector<Answer> answers = oracle.solve_budgets(budgets, {}, control);
+            if (!first) first = answer, first_budgets = answers;
+            CHECK(answer.proven && answer.cost == first->cost && answer.bound == answer.cost);
+            CHECK(same(answer.tree, first->tree));
+            for (std::size_t m = 0; m < answers.size(); ++m) {
+                CHECK(answers[m].cost == first_budgets[m].cost && answers[m].bound == answers[m].cost);
+                CHECK(same(answers[m].tree, first_budgets[m].tree));
+            }
+        }
+    }
+}
+
 // Whenever a search is stopped, its bound is below the optimum and its tree costs what it says; and it leaves the oracle
 // in a state to answer the same question to the end.
 TEST(a_stop_at_any_moment_leaves_the_truth) {
@@ -149,7 +182,7 @@ TEST(a_stop_at_any_moment_leaves_the_truth) {
     for (int trial = 0; trial < 150 * scale(); ++trial) {
         const Data data = draw_data(random, 14, 6);
         const std::int64_t best = BruteForce(data).solve(15);
-        Oracle oracle = data.oracle(1 + trial % 2);
+        Oracle oracle = data.oracle(1 + trial % 4);
         bool proven = false;
         for (std::int64_t polls = 0; !proven; polls += 1 + polls / 4) {
             Control control;

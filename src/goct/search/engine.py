@@ -267,8 +267,8 @@ def solve_search(
         Infinity for as long as it takes, so that the same data give the same
         tree also if that takes long.
     n_jobs
-        The number of threads. They share the work at the root from depth 4 on,
-        unless the number of splits is limited.
+        The number of threads, or -1 for one per processor. The result does not
+        depend on it.
     memory_limit
         How many bytes the cache may take.
     techniques

@@ -1,0 +1,72 @@
+// Threads that help each other out.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "control.hpp"
+
+namespace goct {
+
+// Work that others may join, at some level of a search: nearer to the first one there is more of it.
+class SharedWork {
+public:
+    explicit SharedWork(int level) : level(level) {}
+    SharedWork(const SharedWork&) = delete;
+    virtual ~SharedWork() = default;
+
+    // Called by another member of the team: does a part of the work, if there is any left. Does not throw.
+    virtual void help(int member) = 0;
+
+    const int level;
+    std::atomic<bool> exhausted{false};     // there is nothing left to begin
+
+private:
+    friend class Team;
+    int helpers_ = 0;       // in it right now
+};
+
+// The members of a team: the thread that made it, number 0, and helpers. Whoever works may offer some of it; whoever has
+// nothing to do joins the work nearest to the root. Someone who waits for others helps with what lies deeper than his own
+// work, so that nobody waits for somebody who waits for him.
+class Team {
+public:
+    // The threads begin when they are first wanted, and not before the call has run for a while: short ones need none.
+    Team(int members, Control& control) : members_(members), control_(control) {}
+    ~Team();
+
+    int members() const { return members_; }
+    // Is there somebody without work who could join at this level?
+    bool wants_work(int level) {
+        if (!started_.load(std::memory_order_acquire)) start();
+        return idlest_.load(std::memory_order_relaxed) < level;
+    }
+    void offer(SharedWork& work);
+    // Returns when nobody is in it any more.
+    void withdraw(SharedWork& work, int member);
+
+private:
+    static constexpr int kNobody = 1 << 20;
+
+    void start();
+    template <class Done>
+    void serve(std::unique_lock<std::mutex>& guard, int member, int level, Done&& done);
+    SharedWork* pick(int level) const;
+    void wait_at(int level, bool waits);
+
+    const int members_;
+    Control& control_;
+    std::atomic<bool> started_{false};
+    std::atomic<int> idlest_{kNobody};      // the least level at which somebody waits; helpers wait at -1
+    std::mutex lock_;
+    std::condition_variable changed_;
+    std::vector<SharedWork*> offers_;
+    std::vector<int> waiting_;              // at which levels
+    bool over_ = false;
+    std::vector<std::thread> threads_;
+};
+
+}  // namespace goct
