@@ -170,8 +170,31 @@ def test_fit_writes_a_model_and_a_report(customers: Path, tmp_path: Path) -> Non
     assert loaded.question.constraints == ("recall >= 0.8",)
     assert loaded.test is not None
     assert loaded.train.total + loaded.test.total == 300
-    assert report.read_text().startswith("<!doctype html>")
+    page = report.read_text()
+    assert page.startswith("<!doctype html>")
+    assert "Which tree to take" in page
+    assert 'id="keep"' in page
+    assert loaded.validation is None
     assert sorted(path.name for path in tmp_path.iterdir()) == ["m.json", "r.html"]
+
+
+def test_a_tuned_tree_says_what_to_expect(customers: Path, tmp_path: Path) -> None:
+    model, report = tmp_path / "m.json", tmp_path / "r.html"
+    fit = ("fit", customers, "--target", "bought", "--depth", 2, "--save", model)
+    result = run(*fit, "--report", report)
+    validation = Model.load(model).validation
+    assert validation is not None
+    assert validation.estimate is not None
+    expected = f"{validation.estimate:.4f} ± {validation.estimate_error:.4f}"
+    assert f"on new data {expected} expected" in re.sub(" +", " ", result.output)
+    page = report.read_text(encoding="utf-8")
+    assert f"<strong>{validation.estimate:.4f}</strong>" in page
+    assert f"± {validation.estimate_error:.4f} on new rows, by 5 folds" in page
+    assert "rows held back: mean of 5 folds" in page
+    assert run("report", model, "-o", report).exit_code == 0
+    alone = report.read_text(encoding="utf-8")
+    assert "rows held back: mean of 5 folds" in alone
+    assert 'id="size"' not in alone
 
 
 def test_fit_at_any_depth(tmp_path: Path) -> None:

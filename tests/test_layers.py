@@ -55,7 +55,7 @@ MAY_IMPORT = {
     "demo": f"{CORE} binarize solve",
     "citation": "_core",
     "bench": f"{CORE} files cart binarize estimator_cv search mip solve goct",
-    "explore": f"{CORE} binarize cart model path report search",
+    "explore": f"{CORE} cart model path report search",
     "cli": (
         f"{CORE} probabilities cart certificate verify files data binarize model export report "
         "explore search mip solve path estimator tuning demo citation bench"

@@ -3,102 +3,157 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from statistics import fmean, stdev
+from math import inf
 from typing import Any
 
-from goct.binarize.conditions import Condition
-from goct.cart import cart_tree
-from goct.exact import Exact
-from goct.metrics import Metric, get_metric
-from goct.model import ColumnInfo, Model, Part, Source
-from goct.path import Path, path
+from goct.cart import seconds_for_cart
+from goct.constraints import Constraint, MetricConstraint, MinLeafWeight, MinSamplesLeaf
+from goct.model import Model, Validation
+from goct.path import Path
 from goct.problem import Problem
-from goct.report.explorer import Exploration, Greedy, Size
+from goct.report.exploration import Curve, Exploration, Size
+from goct.report.rivals import grow_cart, rival_of
 from goct.search.frontier import Vertex, frontier
 from goct.solution import Limit, Solution, Status
-from goct.tree import Tree
+from goct.task import Task
+from goct.tree import Leaf, NodeCounts, Tree
 
-MOST_SPLITS = 15
-"""The largest number of splits that is looked at, unless another is given."""
+_FOR_HULLS = 2 / 3
+"""The share of the time for operating points that may be spent on hulls."""
 
-
-@dataclass(frozen=True)
-class Origin:
-    """Where the data of a problem come from, as :meth:`goct.Model.from_solution` takes it."""
-
-    conditions: Sequence[Condition]
-    source: Source | None = None
-    columns: Mapping[str, ColumnInfo] | None = None
-    missing_words: Iterable[str] | None = None
+KNOWN_METRICS = (
+    *("accuracy", "balanced_accuracy", "recall", "specificity", "precision", "npv", "f1", "f2"),
+    *("f0.5", "jaccard", "mcc", "gmean", "tp", "fp", "fn", "tn"),
+)
+"""The metrics that constraints on a page may be about."""
 
 
 def explore(
-    train: Problem,
-    metric: str | Metric,
-    max_depth: int = 3,
+    path: Path,
+    describe: Callable[[Solution], Model],
     *,
-    origin: Origin,
-    max_splits: int | None = None,
+    learned: Solution | None = None,
+    validation: Validation | None = None,
     test: Problem | None = None,
-    folds: Iterable[tuple[Problem, Problem]] = (),
     rows: Sequence[Mapping[str, Any]] = (),
-    time_limit: float = 60.0,
+    time_limit: float = 10.0,
     n_jobs: int = 1,
-    callback: Callable[[str], Any] | None = None,
 ) -> Exploration:
-    """Find the best trees of all sizes and, for two classes, of all operating points.
+    """Put the best trees of all sizes and, for two classes, of all operating points together.
 
     Parameters
     ----------
-    train
-        The data to learn from.
-    metric, max_depth, max_splits, n_jobs
-        As in :func:`goct.path`; at most 15 splits by default.
-    origin
-        What the features stand for.
+    path
+        The best trees of all sizes, of :func:`goct.path`.
+    describe
+        Makes the model of a solution, such as :meth:`goct.Model.from_solution`.
+    learned
+        The tree that the page opens with: by default the one that `validation` chooses,
+        or the largest.
+    validation
+        What trees of each size achieve on rows that were held back.
     test
-        Data that was held back.
-    folds
-        Pairs of data to learn from and data to validate on.
+        Data that was held back from all of this, to see what CART makes of it.
     rows
         Some rows of the data to try the trees on.
     time_limit
-        Seconds at most. A third of it is for the sizes, a third for the folds, and
-        the rest for the operating points.
-    callback
-        Called with a word on what comes next.
+        Seconds at most to look for operating points, first for the hulls of all sizes,
+        then for what is inside them. Ctrl-C ends it, too.
+    n_jobs
+        As in :func:`goct.frontier`.
+
+    Returns
+    -------
+    Exploration
+        For :func:`goct.report.html.write_report`.
     """
-    goal = get_metric(metric)
-    tell = callback or str
-    most = min(MOST_SPLITS if max_splits is None else max_splits, 2**max_depth - 1)
-    limits: dict[str, Any] = {"max_splits": most, "n_jobs": n_jobs}
-    start = time.monotonic()
-    tell("sizes")
-    found = path(train, goal, max_depth, time_limit=time_limit / 3, **limits)
-    pairs = list(folds)
-    scores: list[list[float]] = [[] for _ in found]
-    for number, (learn, check) in enumerate(pairs):
-        tell(f"fold {number + 1} of {len(pairs)}")
-        share = time_limit / 3 / len(pairs)
-        for k, solution in enumerate(path(learn, goal, max_depth, time_limit=share, **limits)):
-            value = _value(goal, solution.tree, check)
-            if value is not None:
-                scores[k].append(float(value))
-    fronts = [_Front()] * len(found)
-    if train.positive is not None and train.n_pos and train.n_neg:
-        left = max(time_limit - (time.monotonic() - start), 1.0)
-        tell("operating points")
-        fronts = [_front(train, max_depth, k, left / len(found), n_jobs) for k in range(len(found))]
-    return _collect(found, fronts, scores, train, test, origin, rows)
+    started = time.monotonic()
+    if learned is None:
+        learned = path[-1] if validation is None else path.smallest(validation.splits)
+    if learned.tree is None:
+        raise ValueError(f"there is no tree to show: {learned.describe_status()}")
+    why_not = _why_no_fronts(path.task)
+    fronts = [_Front()] * len(path)
+    if why_not is None:
+        fronts = _find_fronts(path, started + time_limit, n_jobs)
+    collection = _Collection(describe, learned, validation)
+    sizes = []
+    with_cart = seconds_for_cart(path.task.problem) * len(path) <= max(time_limit, 1.0)
+    for splits, (found, front) in enumerate(zip(path, fronts, strict=True)):
+        best = _better(found, learned, splits)
+        if best.tree is None:
+            continue
+        place = collection.place(best.tree, best, splits)
+        free = _without_limits(best, front)
+        size = Size(
+            splits=splits,
+            best=place,
+            points=tuple(collection.place(v.tree, free) for v in front.points),
+            hull=tuple(collection.place(v.tree, free) for v in front.hull),
+            is_proven=best.status is Status.OPTIMAL,
+            has_hull=front.has_hull,
+            has_front=front.has_front,
+        )
+        sizes.append(_with_cart(size, path.task, test) if with_cart else size)
+    models = collection.models(sizes)
+    used = {name for model in models for name in model.columns}
+    return Exploration(
+        models,
+        tuple(sizes),
+        collection.places[learned.tree],
+        tuple({name: row[name] for name in row if name in used} for row in rows),
+        () if why_not is None else (why_not,),
+    )
 
 
-def _value(metric: Metric, tree: Tree | None, problem: Problem) -> Exact | None:
-    try:
-        return None if tree is None else metric.evaluate(tree, problem)
-    except (ValueError, ZeroDivisionError):  # a class does not occur there
-        return None
+def limits_of(task: Task) -> list[Constraint]:
+    """Return the constraints of a task that are not about the size of leaves."""
+    return [c for c in task.constraints if not isinstance(c, MinLeafWeight | MinSamplesLeaf)]
+
+
+def _better(found: Solution, learned: Solution, splits: int) -> Solution:
+    """Return the tree of a size that is known to be best: of the path, or the learned one."""
+    tree = learned.tree
+    assert tree is not None
+    if tree.splits > splits or found.task.refusal(tree) is not None:
+        return found
+    value = found.metric.evaluate(tree, found.problem)
+    if found.value is not None and value < found.value:
+        return found
+    return _as_solution(tree, found)
+
+
+def _without_limits(best: Solution, front: _Front) -> Solution:
+    """Return the best tree of a size that need not keep limits, as far as it is known."""
+    limits = limits_of(best.task)
+    if not limits or not front.points:
+        return best
+    free = replace(
+        best.task, constraints=tuple(c for c in best.task.constraints if c not in limits)
+    )
+    known = [vertex.tree for vertex in front.points]
+    tree = max(known, key=lambda other: best.metric.evaluate(other, best.problem))
+    bound = best.metric.best_value(best.problem)
+    if front.has_front and best.metric.is_monotone:
+        bound = best.metric.evaluate(tree, best.problem)
+    return Solution.of_tree(free, tree, bound, limit=Limit.NONE if front.has_front else best.limit)
+
+
+def _why_no_fronts(task: Task) -> str | None:
+    """Return why there are no operating points; None if there are."""
+    problem = task.problem
+    if problem.positive is None or not (problem.n_pos and problem.n_neg):
+        return "Operating points are about one class against the rest, and none was named."
+    if problem.n_classes > 2 and not task.metric.is_binary:
+        return f"Operating points are left out: {task.metric.name} is about all classes."
+    for constraint in limits_of(task):
+        if not isinstance(constraint, MetricConstraint) or not (
+            constraint.is_monotone and constraint.metric.name in KNOWN_METRICS
+        ):
+            return f"Operating points are left out: they do not go with “{constraint.name}”."
+    return None
 
 
 @dataclass(frozen=True)
@@ -111,62 +166,76 @@ class _Front:
     has_front: bool = False
 
 
-def _front(problem: Problem, max_depth: int, splits: int, seconds: float, n_jobs: int) -> _Front:
-    """Return the hull and, as far as there is time, the Pareto front inside."""
-    limits: dict[str, Any] = {"max_splits": splits, "n_jobs": n_jobs}
-    start = time.monotonic()
-    hull = frontier(problem, max_depth, time_limit=seconds / 2, **limits)
-    left = seconds - (time.monotonic() - start)
-    if not hull.is_complete or left < 0.01:
-        return _Front(hull.vertices, hull.vertices, hull.is_complete)
-    whole = frontier(problem, max_depth, pareto=True, time_limit=left, **limits)
-    if whole.pareto is None or len(whole.vertices) < len(hull.vertices):
-        return _Front(hull.vertices, hull.vertices, True)
-    return _Front(whole.vertices, whole.pareto, True, whole.is_complete)
-
-
-def _collect(
-    found: Path,
-    fronts: Sequence[_Front],
-    scores: Sequence[Sequence[float]],
-    train: Problem,
-    test: Problem | None,
-    origin: Origin,
-    rows: Sequence[Mapping[str, Any]],
-) -> Exploration:
-    """Give every tree a place, and every size its trees."""
-    solutions: list[Solution] = []
-    sizes = []
-
-    places: dict[Tree, int] = {}
-
-    def place(tree: Tree, at: Solution) -> int:
-        if tree not in places:
-            places[tree] = len(places)
-            solutions.append(_as_solution(tree, at))
-        return places[tree]
-
-    for k, (solution, front) in enumerate(zip(found, fronts, strict=True)):
-        if solution.tree is None:
-            continue
-        rival = cart_tree(train, found.task.size.max_depth, k + 1)
-        sizes.append(
-            Size(
-                splits=k,
-                best=place(solution.tree, solution),
-                points=tuple(place(vertex.tree, solution) for vertex in front.points),
-                hull=tuple(place(vertex.tree, solution) for vertex in front.hull),
-                is_proven=solution.status is Status.OPTIMAL,
-                has_hull=front.has_hull,
-                has_front=front.has_front,
-                validation=_mean_and_error(scores[k]),
-                greedy=_greedy(rival, train, test, found.task.metric),
+def _find_fronts(path: Path, deadline: float, n_jobs: int) -> list[_Front]:
+    """Return the hull of every size and, as far as there is time, the Pareto front inside."""
+    size = path.task.size
+    found = [_Front()] * len(path)
+    started, n = time.monotonic(), len(path)
+    for pareto, ends in ((False, started + _FOR_HULLS * (deadline - started)), (True, deadline)):
+        for splits in range(n):
+            share = (ends - time.monotonic()) / (n - splits)
+            if share < 1e-3 or (pareto and not found[splits].has_hull):
+                continue
+            front = frontier(
+                path.task.problem,
+                size.max_depth,
+                max_splits=splits,
+                min_leaf_weight=size.min_leaf_weight,
+                min_samples_leaf=size.min_samples_leaf,
+                pareto=pareto,
+                time_limit=share,
+                n_jobs=n_jobs,
             )
+            if not pareto:
+                found[splits] = _Front(front.vertices, front.vertices, front.is_complete)
+            elif front.pareto is not None and len(front.vertices) >= len(found[splits].hull):
+                found[splits] = _Front(front.vertices, front.pareto, True, front.is_complete)
+            if front.limit is Limit.INTERRUPTED:
+                return found
+    return found
+
+
+class _Collection:
+    """The trees of a page, each once."""
+
+    def __init__(
+        self,
+        describe: Callable[[Solution], Model],
+        learned: Solution,
+        validation: Validation | None,
+    ) -> None:
+        self.places: dict[Tree, int] = {}
+        self._describe = describe
+        self._learned = learned
+        self._validation = validation
+        self._found: list[tuple[Solution, Validation | None]] = []
+
+    def place(self, tree: Tree, at: Solution, splits: int | None = None) -> int:
+        """Return the place of a tree, given the best of its size, and the size if it is that."""
+        if tree not in self.places:
+            self.places[tree] = len(self.places)
+            found = self._learned if tree == self._learned.tree else _as_solution(tree, at)
+            self._found.append((found, self._validated(splits)))
+        return self.places[tree]
+
+    def _validated(self, splits: int | None) -> Validation | None:
+        known = self._validation
+        if known is None or splits is None or splits >= len(known.means):
+            return None
+        if splits == known.splits:
+            return known
+        return replace(known, splits=splits, estimate=None, estimate_error=None)
+
+    def models(self, sizes: Sequence[Size]) -> tuple[Model, ...]:
+        """Return the models, each with CART of the first size that has it."""
+        rivals: dict[int, Any] = {}
+        for size in reversed(sizes):
+            if size.rival is not None:
+                rivals |= dict.fromkeys((size.best, *size.points), (size.rival,))
+        return tuple(
+            replace(self._describe(solution), validation=validation, rivals=rivals.get(i, ()))
+            for i, (solution, validation) in enumerate(self._found)
         )
-    models = tuple(_model(solution, test, origin) for solution in solutions)
-    used = {name for model in models for name in model.columns}
-    cells = tuple({name: row[name] for name in row if name in used} for row in rows)
-    return Exploration(models, tuple(sizes), cells, len(scores[0]))
 
 
 def _as_solution(tree: Tree, best: Solution) -> Solution:
@@ -187,31 +256,31 @@ def _as_solution(tree: Tree, best: Solution) -> Solution:
     )
 
 
-def _mean_and_error(scores: Sequence[float]) -> tuple[float, float] | None:
-    if len(scores) < 2:
-        return None
-    return fmean(scores), stdev(scores) / len(scores) ** 0.5
+def _with_cart(size: Size, task: Task, test: Problem | None) -> Size:
+    """Return a size with CART's tree of that size, and its ROC curves."""
+    problem = task.problem
+    tree = grow_cart(problem, task.metric, task.size.max_depth, size.splits + 1)
+    curves: list[Curve] = []
+    if size.points and problem.positive is not None:
+        learned = tree.node_counts(problem)
+        for part in (problem, test):
+            if part is not None and part.n_pos and part.n_neg:
+                curves.append(_curve(tree, tree.node_counts(part), learned, problem.positive))
+    rival = rival_of(tree, problem, test, task.metric, task.constraints)
+    return replace(size, rival=rival, curves=tuple(curves))
 
 
-def _greedy(tree: Tree, train: Problem, test: Problem | None, metric: Metric) -> Greedy:
-    parts = [train] if test is None else [train, test]
-    values = [_value(metric, tree, part) for part in parts]
-    return Greedy(
-        tree.splits,
-        tuple(None if value is None else float(value) for value in values),
-        tuple(tree.node_counts(part) for part in parts),
-        tree,
-    )
+def _curve(tree: Tree, counts: NodeCounts, learned: NodeCounts, positive: int) -> Curve:
+    """Return the ROC curve of a tree: its leaves in the order of the training shares."""
+    leaves = [i for i, node in enumerate(tree.nodes()) if isinstance(node, Leaf)]
 
+    def share(place: int) -> float:
+        total = sum(learned[place])
+        return float(learned[place][positive] / total) if total else -inf
 
-def _model(solution: Solution, test: Problem | None, origin: Origin) -> Model:
-    model = Model.from_solution(
-        solution,
-        origin.conditions,
-        source=origin.source,
-        columns=origin.columns,
-        missing_words=origin.missing_words,
-    )
-    assert solution.tree is not None
-    part = None if test is None else Part.of(solution.tree, test, solution.metric)
-    return replace(model, test=part)
+    points: list[Any] = [(0, 0)]
+    for place in sorted(leaves, key=share, reverse=True):
+        fp, tp = points[-1]
+        positives = counts[place][positive]
+        points.append((fp + sum(counts[place]) - positives, tp + positives))
+    return tuple(points)

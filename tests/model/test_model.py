@@ -55,6 +55,25 @@ def test_golden_file_of_the_first_version() -> None:
     assert model.predict(rows).tolist() == ["yes", "yes", "no", "no"]
 
 
+def test_how_the_size_was_chosen_is_kept(tmp_path: Path) -> None:
+    X = np.arange(60).reshape(30, 2) % 7
+    classifier = goct.OptimalTreeClassifierCV("accuracy", 2).fit(X, (X[:, 0] > 2) ^ (X[:, 1] > 4))
+    validation = Model.from_estimator(classifier).validation
+    assert validation is not None
+    assert validation.score == "accuracy"
+    assert (validation.splits, validation.n_folds) == (classifier.best_splits_, 5)
+    assert validation.mean == pytest.approx(classifier.best_score_)
+    assert (validation.estimate, validation.estimate_error) == classifier.score_estimate_
+    assert validation.means == tuple(classifier.cv_results_["mean_test_score"])
+    model = replace(small_model(), validation=validation)
+    model.save(tmp_path / "model.json")
+    assert Model.load(tmp_path / "model.json") == model
+    data = model.to_dict()
+    data["validation"]["splits"] = 99
+    with pytest.raises(ModelFileError, match=r"validation\.splits is 99"):
+        Model.from_dict(data)
+
+
 def test_fractions_of_weights(tmp_path: Path) -> None:
     problem = goct.Problem.from_arrays([[0], [1]], ["a", "b"], sample_weight=[0.5, 1.25])
     solution = goct.solve(problem, "accuracy", 1)

@@ -7,8 +7,8 @@ import inspect
 import re
 import warnings
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator
-from dataclasses import MISSING, dataclass, fields
+from collections.abc import Callable, Collection
+from dataclasses import MISSING, dataclass, fields, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias, get_type_hints
@@ -16,7 +16,6 @@ from typing import Annotated, Any, TypeAlias, get_type_hints
 import numpy as np
 import typer
 from numpy.typing import NDArray
-from sklearn.base import clone
 
 from goct._deadline import deadline
 from goct.binarize import Binarizer
@@ -24,8 +23,9 @@ from goct.cli.guard import UsageError, note
 from goct.data import Table, TableFile, find_dialect, read_csv
 from goct.data.csv_file import suggest
 from goct.metrics import Metric
-from goct.model import Source
+from goct.model import Model, Part, Source, columns_of
 from goct.problem import Problem
+from goct.solution import Solution
 from goct.task import SizeLimit
 
 MAX_CLASSES = 50
@@ -210,30 +210,18 @@ class Prepared:
     labels: NDArray[Any]
     goal: NDArray[Any]
 
-    def folds(self, n_folds: int, seed: int) -> Iterator[tuple[Problem, Problem]]:
-        """Yield parts to learn from and to validate on, each with conditions of its own."""
-        from sklearn.model_selection import StratifiedKFold
-
-        rarest = min(Counter(self.labels.tolist()).values())
-        if min(n_folds, rarest) < 2:
-            return
-        cut = StratifiedKFold(min(n_folds, rarest), shuffle=True, random_state=seed)
-        classes, positive = self.train.classes, self.train.positive
-        for learn, check in cut.split(self.labels, self.labels):
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # it was said of the whole
-                binarizer = clone(self.binarizer).fit(self.table.take(learn), self.goal[learn])
-            parts = [
-                Problem.from_columns(
-                    self.table.take(rows),
-                    self.labels[rows],
-                    binarizer=binarizer,
-                    classes=classes,
-                    pos_label=None if positive is None else classes[positive],
-                )
-                for rows in (learn, check)
-            ]
-            yield parts[0], parts[1]
+    def model(self, solution: Solution) -> Model:
+        """Return a tree with all that people keep of it, but for rivals."""
+        model = Model.from_solution(
+            solution,
+            self.binarizer.conditions_,
+            source=self.source,
+            columns=columns_of(self.binarizer),
+            missing_words=self.missing_words,
+        )
+        assert solution.tree is not None
+        test = None if self.test is None else Part.of(solution.tree, self.test, solution.metric)
+        return replace(model, test=test, notes=self.notes)
 
 
 def prepare(

@@ -3,21 +3,37 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+from math import inf
 from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
 import typer
 
-from goct._deadline import seconds_left
+from goct._deadline import deadline, seconds_left
 from goct.cli.data import Data, LearningOptions, Prepared, check_classes, learning, prepare
-from goct.cli.guard import Code, UsageError, check_outputs, note
+from goct.cli.guard import Code, check_outputs, note
+from goct.cli.progress import ProgressDisplay
+from goct.cli.tune import Tuned, tune_size
 from goct.data import Table
-from goct.explore import Origin
 from goct.explore import explore as find_trees
+from goct.explore import limits_of
 from goct.metrics import choose_metric, get_metric
-from goct.model import columns_of
-from goct.report.explorer import write_explorer
+from goct.model import Model
+from goct.path import Path as SizePath
+from goct.path import path as find_path
+from goct.report.exploration import Exploration
+from goct.report.html import write_report
+from goct.search.path import can_share
+from goct.solution import Solution
+from goct.solve import one_against_the_rest
+
+_SECONDS = 60.0
+_SECONDS_OF_A_REPORT = 10.0
+_MOST_SPLITS = 15
 
 
 @learning
@@ -27,6 +43,9 @@ def explore(
     metric: Annotated[
         str, typer.Option(help="What the best tree of each size maximises; as in goct fit.")
     ] = "auto",
+    min_leaf: Annotated[
+        int | None, typer.Option(min=0, help="Rows in a leaf at least; 5 by default.")
+    ] = None,
     test_size: Annotated[
         float, typer.Option(help="The share of rows to hold back for a test, such as 0.25.")
     ] = 0.0,
@@ -43,7 +62,8 @@ def explore(
 ) -> None:
     """Find the best trees of all sizes and operating points; choose among them on one page.
 
-    The page needs no server and no network. The time limit is 60 seconds by default.
+    The page opens with the tree that goct fit learns. It needs no server and no network. The
+    time limit is 60 seconds by default.
     """
     check_outputs([data], [output])
     one_vs_rest = metric == "auto" or get_metric(metric).is_binary
@@ -51,35 +71,78 @@ def explore(
     has_positive = prepared.train.positive is not None
     goal = choose_metric(metric, prepared.train.n_classes, one_vs_rest=has_positive)
     check_classes(prepared, goal)
-    if options.max_depth is None:
-        raise UsageError("explore needs a number as --depth")
-    found = find_trees(
-        prepared.train,
-        goal,
-        options.max_depth,
-        origin=Origin(
-            prepared.binarizer.conditions_,
-            prepared.source,
-            columns_of(prepared.binarizer),
-            prepared.missing_words,
-        ),
-        max_splits=options.max_splits,
-        test=prepared.test,
-        folds=prepared.folds(folds, seed),
-        rows=_some_rows(prepared, rows, seed),
-        time_limit=seconds_left(60.0) or 60.0,
-        n_jobs=options.n_jobs,
-        callback=None if options.quiet else lambda words: note(f"looking at {words}"),
-    )
-    write_explorer(found, output)
-    if not options.quiet:
-        typer.echo(
-            f"{len(found.models)} trees of 0 to {found.sizes[-1].splits} splits, "
-            + ("all proven" if found.is_proven else "not all of them proven")
+    seconds = seconds_left(_SECONDS) or _SECONDS
+    with deadline(seconds):
+        with deadline(seconds * 2 / 3), ProgressDisplay(options.quiet) as progress:
+            given = _MOST_SPLITS if options.max_splits is None else options.max_splits
+            sized = replace(options, max_splits=min(given, _MOST_SPLITS))
+            tuned = tune_size(prepared, goal, sized, (), min_leaf, seed, progress, folds)
+        found = find_trees(
+            tuned.path,
+            prepared.model,
+            validation=tuned.validation,
+            test=prepared.test,
+            rows=_some_rows(prepared, rows, seed),
+            time_limit=seconds_left() or _SECONDS,
+            n_jobs=options.n_jobs,
         )
+    write_report(found, output)
+    if not options.quiet:
+        typer.echo(_account(found))
         note(f"written: {output}")
-    if not found.is_proven:
+    if not found.is_proven or not tuned.is_complete:
         raise typer.Exit(Code.STOPPED)
+
+
+def write_page(
+    output: Path,
+    prepared: Prepared,
+    options: LearningOptions,
+    model: Model,
+    solution: Solution,
+    tuned: Tuned | None,
+) -> None:
+    """Write the report on a tree that was learned, with the other trees that are worth a look.
+
+    These take ten seconds, or what is left of the time limit.
+    """
+    seconds = min(seconds_left(inf) or inf, _SECONDS_OF_A_REPORT)
+    found: SizePath | None = None
+    if tuned is not None:
+        found = tuned.path
+    elif can_share(one_against_the_rest(replace(solution.task, split_penalty=Fraction(0)))):
+        size = solution.task.size
+        found = find_path(
+            prepared.train,
+            solution.metric,
+            size.max_depth,
+            max_splits=min(size.most_splits, _MOST_SPLITS),
+            min_leaf_weight=size.min_leaf_weight,
+            min_samples_leaf=size.min_samples_leaf,
+            constraints=limits_of(solution.task),
+            time_limit=max(seconds / 2, 0.01),
+            n_jobs=options.n_jobs,
+        )
+        seconds /= 2
+    if found is None:
+        why = "Trees of other sizes and operating points are left out: they would take too long."
+        write_report(Exploration.of(model, (why,)), output)
+        return
+    every = find_trees(
+        found,
+        prepared.model,
+        learned=solution,
+        validation=model.validation,
+        test=prepared.test,
+        time_limit=seconds,
+        n_jobs=options.n_jobs,
+    )
+    write_report(every.with_model(model), output)
+
+
+def _account(found: Exploration) -> str:
+    proven = "all proven" if found.is_proven else "not all of them proven"
+    return f"{len(found.models)} trees of 0 to {found.sizes[-1].splits} splits, {proven}"
 
 
 def _some_rows(prepared: Prepared, n_rows: int, seed: int) -> list[dict[str, Any]]:
@@ -91,7 +154,7 @@ def _some_rows(prepared: Prepared, n_rows: int, seed: int) -> list[dict[str, Any
     return [dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True)]
 
 
-def _cells(table: Table, j: int) -> list[Any]:
+def _cells(table: Table, j: int) -> Sequence[Any]:
     column = table.column(j)
     if column.kind == "date":
         return [None if np.isnat(v) else str(v.astype("datetime64[us]")) for v in column.values]
@@ -99,4 +162,4 @@ def _cells(table: Table, j: int) -> list[Any]:
         return list(column.values)
     if column.kind == "boolean":
         return [None if math.isnan(v) else ("true" if v else "false") for v in column.values]
-    return [None if math.isnan(v) else float(v) for v in column.values]
+    return [float(v) if math.isfinite(v) else None for v in column.values]

@@ -28,7 +28,7 @@ from goct.constraints import (
     get_constraint,
 )
 from goct.metrics import Metric, choose_metric, get_metric
-from goct.model import Model, Part, Quantity, Rival, columns_of
+from goct.model import Model, Quantity, Rival
 from goct.report.caveats import warnings_of
 from goct.report.rivals import compare_with_cart
 from goct.search.path import can_share
@@ -170,12 +170,14 @@ def fit(
         infeasible = solution.status is Status.INFEASIBLE
         raise typer.Exit(Code.INFEASIBLE if infeasible else Code.NO_TREE)
     model = model_of(prepared, goal, solution)
+    if tuned is not None:
+        model = replace(model, validation=tuned.validation)
     if save is not None:
         model.save(save)
     if report is not None:
-        from goct.report.html import write_report
+        from goct.cli.explore import write_page  # loads much
 
-        write_report(model, report)
+        write_page(report, prepared, options, model, solution, tuned)
     if not options.quiet:
         written = [p for p in (save, report, certificate) if p is not None]
         _show(model, solution, [] if tuned is None else tuned.describe(), written)
@@ -246,19 +248,11 @@ def model_of(prepared: Prepared, metric: Metric, solution: Solution) -> Model:
     """Return a tree with all that people keep of it, and CART to compare with."""
     tree = solution.tree
     assert tree is not None
-    model = Model.from_solution(
-        solution,
-        prepared.binarizer.conditions_,
-        source=prepared.source,
-        columns=columns_of(prepared.binarizer),
-        missing_words=prepared.missing_words,
-    )
     limits = metric, solution.max_depth, tree.n_leaves, solution.constraints
     rivals: tuple[Rival, ...] = ()
     if seconds_for_cart(prepared.train) <= (seconds_left() or inf) + _GRACE:
         rivals = (compare_with_cart(prepared.train, prepared.test, *limits),)
-    test = None if prepared.test is None else Part.of(tree, prepared.test, metric)
-    return replace(model, test=test, rivals=rivals, notes=prepared.notes)
+    return replace(prepared.model(solution), rivals=rivals)
 
 
 def _show(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any
@@ -16,10 +15,8 @@ from goct.cli.data import Data, LearningOptions, Prepared, learning, prepare
 from goct.cli.guard import Code, UsageError, check_outputs, note
 from goct.constraints import Constraint, get_constraint
 from goct.data.csv_file import write_csv
-from goct.data.dialect import MISSING
 from goct.files import atomic_write
 from goct.metrics import Metric, get_metric
-from goct.model import Model, Part, columns_of
 from goct.problem import Problem
 from goct.search.frontier import Frontier, Vertex
 from goct.search.frontier import frontier as find_frontier
@@ -159,15 +156,7 @@ def _write_tree(
         best = max(goal.evaluate(vertex.tree, problem) for vertex in found.pareto or found.vertices)
     value = goal.evaluate(chosen.tree, problem)
     solution = Solution.of_tree(task, chosen.tree, max(best, value), limit=found.limit)
-    model = Model.from_solution(
-        solution,
-        prepared.binarizer.conditions_,
-        source=prepared.source,
-        columns=columns_of(prepared.binarizer),
-        missing_words=MISSING,
-    )
-    test = None if prepared.test is None else Part.of(chosen.tree, prepared.test, goal)
-    model = replace(model, test=test, notes=prepared.notes)
+    model = prepared.model(solution)
     if save is not None:
         model.save(save)
     if report is not None:

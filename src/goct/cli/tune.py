@@ -14,6 +14,7 @@ from goct.constraints import Constraint
 from goct.estimator import OptimalTreeClassifier
 from goct.exceptions import InfeasibleError, NoTreeError
 from goct.metrics import Metric
+from goct.model import Validation
 from goct.path import Path, path
 from goct.solution import Limit, Solution
 from goct.tuning import Clock, Data, Tuning, Validator, folds_of, tune
@@ -45,6 +46,16 @@ class Tuned:
     def solution(self) -> Solution:
         """The tree of the size that was chosen, or the largest one."""
         return self.path[-1] if self.tuning is None else self.path.smallest(self.tuning.best_splits)
+
+    @property
+    def validation(self) -> Validation | None:
+        """What trees of each size achieve on rows that were held back."""
+        tuning = self.tuning
+        if tuning is None:
+            return None
+        name = self.path.task.metric.name
+        results, estimate = tuning.results(), tuning.estimate()
+        return Validation.of_results(name, tuning.n_folds, results, tuning.choice, estimate)
 
     def describe(self) -> list[tuple[str, str]]:
         """Say what was chosen and why, and what to expect on new rows."""
@@ -86,6 +97,7 @@ def tune_size(
     min_leaf: int | None,
     seed: int,
     progress: ProgressDisplay,
+    n_folds: int = _FOLDS,
 ) -> Tuned:
     """Find the best trees of all sizes, and choose one by cross-validation.
 
@@ -113,7 +125,7 @@ def tune_size(
         )
 
     data = Data(prepared.table, prepared.table, prepared.labels, train.classes, None, None)
-    folds = folds_of(_FOLDS, prepared.labels, random_state=seed)
+    folds = folds_of(n_folds, prepared.labels, random_state=seed) if n_folds else []
     found = path(
         train,
         metric,
@@ -125,7 +137,7 @@ def tune_size(
         n_jobs=clock.width,
         callback=progress,
     )
-    if found.limit is Limit.INTERRUPTED or found[-1].tree is None:
+    if found.limit is Limit.INTERRUPTED or found[-1].tree is None or not folds:
         return Tuned(found, None, found.limit is Limit.NONE)
     try:
         validator = Validator(data, None, options.max_splits)

@@ -13,6 +13,7 @@ from goct.model.records import (
     Question,
     Rival,
     Source,
+    Validation,
 )
 from goct.model.schema import model_schema
 
@@ -26,6 +27,7 @@ __all__ = [
     "Question",
     "Rival",
     "Source",
+    "Validation",
     "as_model",
     "columns_of",
     "model_schema",

@@ -26,6 +26,7 @@ from goct.model.records import (
     Question,
     Rival,
     Source,
+    Validation,
     Weight,
     read_fraction,
 )
@@ -143,6 +144,7 @@ FIELDS = {
     "train": Part,
     "test": Part | None,
     "rivals": tuple[Rival, ...],
+    "validation": Validation | None,
     "missing_words": tuple[str, ...] | None,
     "certificate": str | None,
     "notes": tuple[str, ...],
@@ -151,7 +153,7 @@ FIELDS = {
     "version": str,
 }
 # The first files did not have them.
-LATER_FIELDS = ("missing_words", "certificate", "notes", "smoothing")
+LATER_FIELDS = ("validation", "missing_words", "certificate", "notes", "smoothing")
 
 
 def _parse(raw: bytes) -> Any:

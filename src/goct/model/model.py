@@ -33,6 +33,7 @@ from goct.model.records import (
     Question,
     Rival,
     Source,
+    Validation,
     Weight,
 )
 from goct.probabilities import Smoothing
@@ -62,6 +63,8 @@ class Model:
         the part that was held back, if any.
     rivals
         Other classifiers on the same data, to compare with.
+    validation
+        What trees of each size achieve on rows that were held back, if that was tried.
     missing_words
         If the tree was learned from a CSV file, the words that stand for missing
         values there. Text is then read as the cells of that file were, wherever
@@ -87,6 +90,7 @@ class Model:
     train: Part
     test: Part | None = None
     rivals: tuple[Rival, ...] = ()
+    validation: Validation | None = None
     missing_words: tuple[str, ...] | None = None
     certificate: str | None = None
     notes: tuple[str, ...] = ()
@@ -240,7 +244,7 @@ class Model:
             columns=columns_of(binarizer),
         )
         smoothing = Smoothing.read(getattr(classifier, "smoothing", Smoothing()))
-        return replace(model, smoothing=smoothing)
+        return replace(model, smoothing=smoothing, validation=_validation(classifier))
 
     def matrix(self, table: Any) -> NDArray[np.uint8]:
         """Return which row of a table meets which condition, as a 0/1 matrix.
@@ -436,6 +440,22 @@ def columns_of(binarizer: Binarizer) -> dict[str, ColumnInfo]:
             None if levels is None else tuple(levels),
         )
     return columns
+
+
+def _validation(classifier: Any) -> Validation | None:
+    """Return how a classifier has chosen its size, if by cross-validation."""
+    if not hasattr(classifier, "cv_results_"):
+        return None
+    scoring = classifier.scoring
+    if scoring is not None:
+        scoring = scoring if isinstance(scoring, str) else getattr(scoring, "__name__", "score")
+    return Validation.of_results(
+        scoring or classifier.metric_.name,
+        classifier.n_folds_,
+        classifier.cv_results_,
+        classifier.best_index_,
+        classifier.score_estimate_,
+    )
 
 
 def _asked_missing(conditions: Sequence[Condition]) -> set[str]:

@@ -6,9 +6,11 @@ Each record checks itself, and is read from a file by the types of its fields.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Annotated, TypeAlias
+from math import isnan
+from typing import Annotated, Any, TypeAlias
 
 from goct._text import format_number
 from goct.data.table import KINDS
@@ -199,6 +201,81 @@ class Part:
     def total(self) -> Weight:
         """The weight of all rows."""
         return sum(self.counts[0])
+
+
+@dataclass(frozen=True)
+class Validation:
+    """What trees of each size achieve on rows that were held back.
+
+    Attributes
+    ----------
+    score
+        What is measured: the name of the metric, or of another score.
+    n_folds
+        How often some rows were held back.
+    splits
+        The number of splits that the tree may have.
+    means, errors
+        The mean score of the folds and its standard error, at the place of the number
+        of splits; None where there is no tree.
+    estimate, estimate_error
+        If the folds have chosen the size: what to expect of new rows, and its standard
+        error. Each fold counts with what the others would have chosen.
+    """
+
+    score: str
+    n_folds: int
+    splits: int
+    means: tuple[float | None, ...]
+    errors: tuple[float | None, ...]
+    estimate: float | None = None
+    estimate_error: float | None = None
+
+    def __post_init__(self) -> None:
+        if len(self.means) != len(self.errors):
+            raise ValueError(f"errors has {len(self.errors)} entries for {len(self.means)} means")
+        if not self.splits < len(self.means):
+            raise ValueError(f"splits is {self.splits}, but there are {len(self.means)} means")
+
+    @classmethod
+    def of_results(
+        cls,
+        score: str,
+        n_folds: int,
+        results: Mapping[str, Any],
+        chosen: int,
+        estimate: tuple[float, float],
+    ) -> Validation:
+        """Return what a search over sizes tells, from the columns of its results.
+
+        Parameters
+        ----------
+        score, n_folds
+            As above.
+        results, chosen
+            The results as of :class:`goct.OptimalTreeClassifierCV`, and the place of the choice.
+        estimate
+            What to expect of new rows, and its standard error.
+        """
+        same = results["setting"] == results["setting"][chosen]
+        means, errors = (
+            tuple(None if isnan(number) else float(number) for number in results[name][same])
+            for name in ("mean_test_score", "se_test_score")
+        )
+        expected = (None, None) if isnan(estimate[0]) else estimate
+        return cls(
+            score, n_folds, int(results["param_max_splits"][chosen]), means, errors, *expected
+        )
+
+    @property
+    def mean(self) -> float | None:
+        """The mean score of the folds for the size of the tree."""
+        return self.means[self.splits]
+
+    @property
+    def error(self) -> float | None:
+        """Its standard error."""
+        return self.errors[self.splits]
 
 
 @dataclass(frozen=True)

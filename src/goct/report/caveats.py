@@ -27,11 +27,25 @@ def warnings_of(model: Model) -> list[str]:
         if drop > _LARGE_DROP * max(abs(train.value.value), 0.1):
             found.append(
                 f"{model.question.metric} is {train.value.value:.4f} on the training data and "
-                f"{test.value.value:.4f} on the test data: the tree has learned some of the "
-                "training rows by heart. What is proven is about those rows; a smaller tree may "
-                "do better on new ones."
+                f"{test.value.value:.4f} on the test data: {_reason(model)}"
             )
     return found
+
+
+def _reason(model: Model) -> str:
+    """Say what a drop from training to test may come from."""
+    folds = model.validation
+    if folds is None or folds.estimate is None:
+        return (
+            "the tree has learned some of the training rows by heart. What is proven is about "
+            "those rows; a smaller tree may do better on new ones."
+        )
+    spread = "" if folds.estimate_error is None else f" ± {folds.estimate_error:.4f}"
+    return (
+        "what is proven is about the training rows. The folds that chose the size let expect "
+        f"{folds.estimate:.4f}{spread}; if the test is below that, its rows are few, or unlike "
+        "the others."
+    )
 
 
 def _broken_value(model: Model, text: str) -> float | None:

@@ -11,6 +11,7 @@ from goct.model import Quantity, Rival
 from goct.model.records import Matrix
 from goct.one_vs_rest import against_rest, name_the_rest
 from goct.problem import Problem
+from goct.tree import Tree
 
 
 def compare_with_cart(
@@ -34,11 +35,25 @@ def compare_with_cart(
     constraints
         What the tree should keep; CART knows nothing of it.
     """
-    if metric.is_binary and train.n_classes > 2:  # on the same question: one against the rest
-        grown = cart_tree(against_rest(train), max_depth, n_leaves)
-        tree = name_the_rest(grown, train)
-    else:
-        tree = cart_tree(train, max_depth, n_leaves)
+    tree = grow_cart(train, metric, max_depth, n_leaves)
+    return rival_of(tree, train, test, metric, constraints)
+
+
+def grow_cart(train: Problem, metric: Metric, max_depth: int | None, n_leaves: int) -> Tree:
+    """Grow a CART tree on the question of a metric: of all classes, or of one against the rest."""
+    if metric.is_binary and train.n_classes > 2:
+        return name_the_rest(cart_tree(against_rest(train), max_depth, n_leaves), train)
+    return cart_tree(train, max_depth, n_leaves)
+
+
+def rival_of(
+    tree: Tree,
+    train: Problem,
+    test: Problem | None,
+    metric: Metric,
+    constraints: Iterable[Constraint] = (),
+) -> Rival:
+    """Evaluate a tree that CART has grown, see :func:`compare_with_cart`."""
 
     def matrix(problem: Problem) -> Matrix:
         return tuple(map(tuple, tree.confusion_matrix(problem)))

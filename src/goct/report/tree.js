@@ -1,4 +1,5 @@
-"use strict";
+const byId = (id) => document.getElementById(id);
+
 // Make the tree of the page one to click on and to walk through, and show one of its nodes.
 const wireTree = (start) => {
   const nodes = new Map();
@@ -48,7 +49,6 @@ const wireTree = (start) => {
       next.focus();
     });
   }
-  document.documentElement.classList.add("js");
   choose(nodes.has(start) ? start : "0");
   return choose;
 };

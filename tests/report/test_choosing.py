@@ -1,4 +1,4 @@
-"""The explorer in a real browser."""
+"""Choosing a tree, in a real browser."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 import goct
-from goct.binarize.conditions import Above
-from goct.explore import Origin, explore
-from goct.model import Model
-from goct.report.explorer import Exploration, write_explorer
+from goct.explore import explore
+from goct.model import Model, Source
+from goct.report.exploration import Exploration
+from goct.report.html import write_report
 from tests.support.models import HOSTILE
-from tests.test_explore import found, some_data
+from tests.test_explore import describe, found, some_data
 
 webdriver = pytest.importorskip("selenium.webdriver", reason="needs selenium: goct[browser]")
 
@@ -29,7 +29,7 @@ def made() -> Exploration:
 @pytest.fixture(scope="module")
 def address(made: Exploration, tmp_path_factory: pytest.TempPathFactory) -> str:
     path = tmp_path_factory.mktemp("page") / "explore.html"
-    write_explorer(made, path)
+    write_report(made, path)
     return path.as_uri()
 
 
@@ -232,7 +232,7 @@ def test_keyboard(browser: Any, address: str) -> None:
 def test_nothing_sticks_out(browser: Any, tmp_path: Path, width: int) -> None:
     long = "x" * 1000
     hostile = explore_names([HOSTILE, long, "\u202eright to left", "🌲" * 30])
-    write_explorer(hostile, tmp_path / "page.html")
+    write_report(hostile, tmp_path / "page.html")
     browser.execute_cdp_cmd(
         "Emulation.setDeviceMetricsOverride",
         {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": width < 600},
@@ -249,10 +249,6 @@ def test_nothing_sticks_out(browser: Any, tmp_path: Path, width: int) -> None:
 
 
 def explore_names(columns: list[str]) -> Exploration:
-    return explore(
-        some_data(0, classes=("no", columns[1][:200])),
-        "f1",
-        2,
-        origin=Origin([Above(name, 0.5) for name in columns], goct.model.Source(HOSTILE, "t")),
-        rows=[dict.fromkeys(columns, 1.0)],
-    )
+    path = goct.path(some_data(0, classes=("no", columns[1][:200])), "f1", 2)
+    rows = [dict.fromkeys(columns, 1.0)]
+    return explore(path, lambda s: describe(s, columns, Source(HOSTILE, "t")), rows=rows)

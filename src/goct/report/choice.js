@@ -1,0 +1,46 @@
+// Which tree of a size answers a wish, and whether it is proven that no other answers it better.
+const plural = (n, word) => `${n} ${word}${n === 1 ? "" : "s"}`;
+
+const STOPPED = "the search was stopped by a limit";
+const UNFINISHED = "not all trades between misses and false alarms were found in time, so a better tree may exist";
+
+// The largest by a function.
+const top = (places, score) => places.reduce((a, b) => score(b) > score(a) ? b : a);
+
+// The tree that was pointed at.
+const pointedAt = (size, state) => {
+  const tree = size.points[Math.min(state.point, size.points.length - 1)];
+  return { tree, proven: size.hasFront || size.hasHull && size.hull.includes(tree), why: UNFINISHED };
+};
+
+// What the trees of a page are compared by, given a wish.
+const scoreOf = (data, state) => {
+  if (state.mode === "cost") {
+    const cost = readCost(state);
+    return (tree) => -cost(tree.train);
+  }
+  if (state.goal === data.metric) return (tree) => tree.value;
+  if (!(state.goal in METRICS)) throw new Error(`there is no metric ${state.goal} here`);
+  return (tree) => METRICS[state.goal](tree.train);
+};
+
+// The best tree of a size that keeps what has to hold: { tree, proven, why } or { tree, fails }.
+const choose = (data, size, state) => {
+  const { trees } = data;
+  if (!size.points.length) return { tree: size.best, proven: size.proven, why: STOPPED };
+  if (state.mode === "hand") return pointedAt(size, state);
+  const limits = readLimits(state.keep), score = scoreOf(data, state);
+  const isLearned = state.mode === "goal" && state.goal === data.metric && state.keep === data.keep;
+  if (isLearned) return { tree: size.best, proven: size.proven, why: STOPPED };
+  const keeps = (t) => limits.every((limit) => limit.isKept(trees[t].train));
+  const isMonotone = limits.every((limit) => limit.isMonotone);
+  const all = [...new Set([...size.points, ...(data.keep ? [] : [size.best])])];
+  const kept = all.filter(keeps), byScore = (t) => score(trees[t]);
+  if (!kept.length) return { tree: size.best, fails: true, proven: isMonotone && size.hasFront, why: UNFINISHED };
+  const onHull = state.mode === "cost" || !INSIDE_HULL.has(state.goal);
+  const tree = top(kept, byScore);
+  // What is best without limits, and keeps them, is best with them.
+  const isFree = byScore(tree) >= byScore(top(all, byScore));
+  const proven = size.hasFront && isMonotone || size.hasHull && onHull && isFree;
+  return { tree, proven, why: isMonotone ? UNFINISHED : "with a limit on what is good, the best tree need not be among those that no other beats" };
+};

@@ -1,1 +1,0 @@
-wireTree(location.hash.slice("#node-".length));
