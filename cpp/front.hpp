@@ -161,10 +161,10 @@ Limits beyond(const Front<P>& front, Limits limits, Units units) {
     return limits;
 }
 
-// All sums of a point of each front within the limits and, with the split above them, the number of splits. `visit`
-// gets the sum, its splits, the two points, and their splits.
+// All sums of a point of each front within the limits and, with the split above them, the number of splits, until one is
+// enough. `visit` gets the sum, its splits, the two points, and their splits, and says whether it is. Returns whether.
 template <class P, class Visit>
-void each_sum(const Front<P>& inside, const Front<P>& outside, const Limits& limits, int splits, Visit&& visit) {
+bool any_sum(const Front<P>& inside, const Front<P>& outside, const Limits& limits, int splits, Visit&& visit) {
     for (int i = 0; i < inside.layers(); ++i)
         for (int j = 0; j < outside.layers() && (splits == kUnlimited || i + j + 1 <= splits); ++j) {
             const auto& others = outside.layer(j);
@@ -174,10 +174,35 @@ void each_sum(const Front<P>& inside, const Front<P>& outside, const Limits& lim
                                               [&](const P& other) { return p.y + other.y > limits.y; });
                 for (; q != others.end() && p.x + q->x <= limits.x; ++q) {
                     const Spot sum{p.x + q->x, p.y + q->y};
-                    if (sum.cost() <= limits.budget) visit(sum, splits == kUnlimited ? 0 : i + j + 1, p, *q, i, j);
+                    if (sum.cost() <= limits.budget && visit(sum, splits == kUnlimited ? 0 : i + j + 1, p, *q, i, j))
+                        return true;
                 }
             }
         }
+    return false;
+}
+
+// The same for all of them.
+template <class P, class Visit>
+void each_sum(const Front<P>& inside, const Front<P>& outside, const Limits& limits, int splits, Visit&& visit) {
+    any_sum(inside, outside, limits, splits, [&](const auto&... sum) {
+        visit(sum...);
+        return false;
+    });
+}
+
+// ... of planned points, with the plan that leads there: `visit` gets the sum, its splits, and what makes the point.
+template <class Visit>
+void each_planned_sum(int feature, const Front<Point>& inside, const Front<Point>& outside, const Limits& limits,
+                      int splits, Visit&& visit) {
+    const bool counts = splits != kUnlimited;
+    each_sum(inside, outside, limits, splits,
+             [&](const Spot& sum, int used, const Point& p, const Point& q, int i, int j) {
+                 visit(sum, used, [&] {
+                     const Plan way{feature, p, q, counts ? i : kUnlimited, counts ? j : kUnlimited};
+                     return Point{sum, std::make_shared<const Plan>(way)};
+                 });
+             });
 }
 
 }  // namespace goct

@@ -10,20 +10,6 @@ namespace {
 // A tree is not deeper than it has splits.
 int usable_depth(int depth, int splits) { return std::min(depth, splits); }
 
-// The sum of two points, with the plan that leads there.
-template <class Visit>
-void each_planned_sum(int feature, const Front<Point>& inside, const Front<Point>& outside, const Limits& limits,
-                      int splits, Visit&& visit) {
-    const bool counts = splits != kUnlimited;
-    const auto plan = [&](const Spot& sum, int used, const Point& p, const Point& q, int i, int j) {
-        visit(sum, used, [&] {
-            const Plan way{feature, p, q, counts ? i : kUnlimited, counts ? j : kUnlimited};
-            return Point{sum, std::make_shared<const Plan>(way)};
-        });
-    };
-    each_sum(inside, outside, limits, splits, plan);
-}
-
 }  // namespace
 
 // What the sides of a node's features cost at least within the limits on x and y. These only shrink, so what was found
@@ -161,59 +147,40 @@ void FrontSearch::combine(int l, int depth, int splits, int f, SideCosts& least,
     take(f, fronts[1], fronts[0], limits);
 }
 
-bool FrontSearch::run(int splits, const Limits& limits, const Visit& visit) {
-    limits_ = limits;
+bool FrontSearch::run(int splits, const Limits& limits, const FrontVisit& visit) {
+    FrontVisits visits(limits, visit, context_.control);
     splits_ = splits;
     depth_ = usable_depth(depth_, splits);
-    visited_.clear();
-    wanted_.reset();
     const Node& node = search_.enter_root();
     // At the root only errors count, however many splits are left over.
-    const auto remaining = [&] { return beyond(visited_, limits_, units_); };
+    const auto remaining = [&] { return visits.remaining(units_); };
+    bool is_done = true;
     try {
         check();
         Points front;
-        add_leaves(node, limits_, front);
-        show(front, visit);
-        if (depth_ == 0 || node.features() == 0) return true;
-        if (depth_ <= 2) {
-            front.clear();
+        add_leaves(node, limits, front);
+        visits.show(front);
+        front.clear();
+        if (node.features() == 0) depth_ = 0;
+        if (depth_ == 1 || depth_ == 2) {
             small_.collect(node, depth_, splits, remaining(), front);
-            show(front, visit);
-            return true;
+            visits.show(front);
+        } else if (depth_ > 2) {
+            walk(0, depth_, splits, remaining,
+                 [&](int f, const Points& inside, const Points& outside, const Limits& left) {
+                     front.clear();
+                     each_planned_sum(node.feature(f), inside, outside, left, splits,
+                                      [&](const Spot& sum, int, auto&& make) {
+                                          if (!visits.dominates(sum)) front.insert(sum, 0, make);
+                                      });
+                     visits.show(front);
+                 });
         }
-        walk(0, depth_, splits, remaining,
-             [&](int f, const Points& inside, const Points& outside, const Limits& left) {
-                 front.clear();
-                 each_planned_sum(node.feature(f), inside, outside, left, splits,
-                                  [&](const Spot& sum, int, auto&& make) {
-                                      if (!visited_.dominates(sum)) front.insert(sum, 0, make);
-                                  });
-                 show(front, visit);
-             });
     } catch (const SearchStopped&) {
-        return false;
+        is_done = false;
     }
-    return true;
-}
-
-// Visits the points, the cheapest first: those behind it may be unwanted by then.
-void FrontSearch::show(const Points& front, const Visit& visit) {
-    std::vector<const Point*> points;
-    for (int s = 0; s < front.layers(); ++s)
-        for (const Point& point : front.layer(s)) points.push_back(&point);
-    std::stable_sort(points.begin(), points.end(), [](auto* a, auto* b) { return a->cost() < b->cost(); });
-    for (const Point* point : points) {
-        if (!limits_.hold(*point) || visited_.dominates(*point)) continue;
-        check();
-        const std::optional<Limits> wanted = visit(*point);
-        visited_.remove_dominated(*point);
-        visited_.insert(*point);
-        if (!wanted) continue;
-        wanted_ = *point;
-        limits_ = {std::min(limits_.budget, wanted->budget), std::min(limits_.x, wanted->x),
-                   std::min(limits_.y, wanted->y)};
-    }
+    wanted_ = visits.wanted();
+    return is_done;
 }
 
 LabelledTree FrontSearch::wanted_tree() {

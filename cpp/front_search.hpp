@@ -2,10 +2,9 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 
-#include "front.hpp"
+#include "front_visits.hpp"
 #include "search.hpp"
 #include "small_fronts.hpp"
 
@@ -19,14 +18,11 @@ namespace goct {
 // instance must keep the rows that cost the same under both labels, because they matter here. One thread.
 class FrontSearch {
 public:
-    // Says whether a point is wanted: then the new limits, which replace the old ones, otherwise nothing.
-    using Visit = std::function<std::optional<Limits>(const Spot&)>;
-
     FrontSearch(const SearchContext& context, Units units, int depth);
 
     // Visits points of trees within the limits until each such tree is dominated by a visited point. False if stopped
     // before.
-    bool run(int splits, const Limits& limits, const Visit& visit);
+    bool run(int splits, const Limits& limits, const FrontVisit& visit);
 
     // The last wanted point, if there was one, and its tree.
     const std::optional<Point>& wanted() const { return wanted_; }
@@ -43,7 +39,6 @@ private:
     std::int64_t walk(int l, int depth, int splits, Remaining&& remaining, Take&& take);
     template <class Take>
     void combine(int l, int depth, int splits, int f, SideCosts& least, const Limits& limits, Take&& take);
-    void show(const Points& front, const Visit& visit);
     void write(int l, int depth, int splits, const Point& point, LabelledTree& tree);
 
     const SearchContext context_;
@@ -52,8 +47,6 @@ private:
     SmallFronts small_;
     // About the whole problem.
     int depth_, splits_ = kUnlimited;
-    Limits limits_{-1, -1, -1};
-    Staircase<Spot> visited_;
     std::optional<Point> wanted_;
 };
 

@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "greedy.hpp"
+#include "threshold_fronts.hpp"
 #include "threshold_search.hpp"
 
 namespace goct {
@@ -94,8 +95,7 @@ std::vector<Answer> Oracle::solve_budgets(const Question& question, const std::v
     });
 }
 
-FrontAnswer Oracle::search_front(const FrontQuestion& question, const FrontSearch::Visit& visit, Control& control) {
-    if (ranks_) throw std::invalid_argument("fronts of thresholds cannot be searched; make them 0/1 features");
+FrontAnswer Oracle::search_front(const FrontQuestion& question, const FrontVisit& visit, Control& control) {
     return answer([&] { return walk_front(question, visit, control); }, [] { return FrontAnswer{}; });
 }
 
@@ -418,7 +418,7 @@ std::int64_t scaled_limit(std::int64_t limit, std::int64_t unit, std::int64_t mo
 
 }  // namespace
 
-FrontAnswer Oracle::walk_front(const FrontQuestion& question, const FrontSearch::Visit& visit, Control& control) {
+FrontAnswer Oracle::walk_front(const FrontQuestion& question, const FrontVisit& visit, Control& control) {
     const auto [a, b] = question.direction;
     const std::int64_t most_x = weighed_sum(question.positives, rows(), a);
     const std::int64_t most_y = weighed_sum(question.negatives, rows(), b);
@@ -428,30 +428,21 @@ FrontAnswer Oracle::walk_front(const FrontQuestion& question, const FrontSearch:
         matrix.push_back(b * question.negatives[r]);
     }
     const Known& known = register_costs({matrix.data(), 2, 0, 0, question.min_leaf_weight, {}, {}});
-    const Problem& problem = prepare(control, *known.costs);
-    const std::vector<Ratio> ratios = ratios_to(known, control);
-    const Instance instance(problem, *known.costs, control, true);
-    // Rows that cost the same under both labels tell features apart that are duplicates to other calls. Unless these
-    // drop duplicates at every node, so that the same ones remain, they must not find such a feature remembered.
     const int depth = std::clamp(question.max_depth, 0, kDeepest);
-    Plan plan = fit_memory(*known.costs, depth, 1, control);
-    plan.techniques.cache = techniques_.cache && techniques_.reduce;
-    const SearchContext context{instance, plan.techniques, cache_, known.number, ratios, control, plan.matrix_bytes};
-
     const auto scaled = [&, a = a, b = b](const Limits& limits) {
         return Limits{std::clamp<std::int64_t>(limits.budget, -1, most_x + most_y), scaled_limit(limits.x, a, most_x),
                       scaled_limit(limits.y, b, most_y)};
     };
     const bool counts = question.max_splits && *question.max_splits < most_splits(depth, rows());
-    FrontSearch search(context, question.direction, depth);
-    FrontAnswer answer;
-    answer.proven = search.run(counts ? std::max(*question.max_splits, 0) : kUnlimited, scaled(question.limits),
-                               [&, a = a, b = b](const Spot& spot) {
-                                   auto limits = visit({spot.x / a, spot.y / b});
-                                   if (limits) limits = scaled(*limits);
-                                   return limits;
-                               });
-    if (search.wanted()) {
+    const auto ask = [&, a = a, b = b](auto&& search) {
+        FrontAnswer answer;
+        answer.proven = search.run(counts ? std::max(*question.max_splits, 0) : kUnlimited, scaled(question.limits),
+                                   [&](const Spot& spot) {
+                                       auto limits = visit({spot.x / a, spot.y / b});
+                                       if (limits) limits = scaled(*limits);
+                                       return limits;
+                                   });
+        if (!search.wanted()) return answer;
         control.finish();
         const LabelledTree found = search.wanted_tree();
         auto label = found.labels.begin();
@@ -463,8 +454,24 @@ FrontAnswer Oracle::walk_front(const FrontQuestion& question, const FrontSearch:
         });
         if (a * answer.point.x > search.wanted()->x || b * answer.point.y > search.wanted()->y)
             throw std::logic_error("a tree is not where it was found");
+        return answer;
+    };
+    if (ranks_) {
+        const RankedColumns& data = prepare_ranks(control, *known.costs, depth);
+        const std::vector<Ratio> ratios = ratios_to(known, control);
+        return ask(ThresholdFronts({data, *known.costs, techniques_, cache_, known.number, ratios, control, true},
+                                   question.direction, depth));
     }
-    return answer;
+    const Problem& problem = prepare(control, *known.costs);
+    const std::vector<Ratio> ratios = ratios_to(known, control);
+    const Instance instance(problem, *known.costs, control, true);
+    // Rows that cost the same under both labels tell features apart that are duplicates to other calls. Unless these
+    // drop duplicates at every node, so that the same ones remain, they must not find such a feature remembered.
+    Plan plan = fit_memory(*known.costs, depth, 1, control);
+    plan.techniques.cache = techniques_.cache && techniques_.reduce;
+    const SearchContext context{instance, plan.techniques, cache_, known.number, ratios, control, plan.matrix_bytes};
+
+    return ask(FrontSearch(context, question.direction, depth));
 }
 
 }  // namespace goct

@@ -70,7 +70,7 @@ public:
            std::size_t memory_limit, int jobs, const Techniques& techniques);
 
     // The same for thresholds of ranked columns (see RankedColumns), whose ranks come column by column and must live as
-    // long as the oracle. The features of trees are thresholds. One thread; search_front() is refused.
+    // long as the oracle. The features of trees are thresholds. One thread.
     Oracle(const std::uint32_t* ranks, std::size_t rows, std::size_t columns, const std::int64_t* row_weights,
            std::size_t memory_limit, const Techniques& techniques);
 
@@ -86,7 +86,7 @@ public:
 
     // Visits points of trees until each tree within the limits, which shrink as `visit` says, is dominated by a visited
     // point. Points and limits are in counts.
-    FrontAnswer search_front(const FrontQuestion& question, const FrontSearch::Visit& visit, Control& control);
+    FrontAnswer search_front(const FrontQuestion& question, const FrontVisit& visit, Control& control);
 
 private:
     struct Known {
@@ -109,7 +109,7 @@ private:
     Answer find(const Question& question, Control& control);
     std::vector<Answer> find_budgets(const Question& question, const std::vector<std::int64_t>& cutoffs,
                                      Control& control);
-    FrontAnswer walk_front(const FrontQuestion& question, const FrontSearch::Visit& visit, Control& control);
+    FrontAnswer walk_front(const FrontQuestion& question, const FrontVisit& visit, Control& control);
     Answer find_within_budget(const Question& question, Control& control);
     Answer find_thresholds(const Question& question, Control& control);
     std::vector<Answer> find_threshold_budgets(const Question& question, const std::vector<std::int64_t>& cutoffs,

@@ -28,8 +28,9 @@ RankedColumns::RankedColumns(const std::uint32_t* ranks, std::size_t rows, std::
     }
 }
 
-int RankedColumns::column_of(int threshold) const {
-    return static_cast<int>(std::upper_bound(first_.begin(), first_.end(), threshold) - first_.begin()) - 1;
+RankedColumns::Place RankedColumns::place(int threshold) const {
+    const int column = static_cast<int>(std::upper_bound(first_.begin(), first_.end(), threshold) - first_.begin()) - 1;
+    return {column, static_cast<std::uint32_t>(threshold - first_[column])};
 }
 
 }  // namespace goct

@@ -26,14 +26,17 @@ public:
     const Key& key(int row) const { return keys_[row]; }
 
     int threshold(int column, std::uint32_t rank) const { return first_[column] + static_cast<int>(rank); }
+    struct Place {
+        int column;
+        std::uint32_t rank;
+    };
+    Place place(int threshold) const;
     bool is_right(int row, int threshold) const {
-        const int column = column_of(threshold);
-        return rank(row, column) > static_cast<std::uint32_t>(threshold - first_[column]);
+        const Place at = place(threshold);
+        return rank(row, at.column) > at.rank;
     }
 
 private:
-    int column_of(int threshold) const;
-
     const std::uint32_t* ranks_;
     int rows_;
     std::vector<int> first_;    // number of a column's first threshold, and that of all thresholds

@@ -4,12 +4,12 @@
 
 namespace goct {
 
-void RankedNode::make_root(const RankedColumns& data, const Costs& costs, Control& control) {
+void RankedNode::make_root(const RankedColumns& data, const Costs& costs, bool all, Control& control) {
     Pace pace(control);
     row_.clear();
     renamed_.assign(data.rows(), -1);
     for (int r = 0; r < data.rows(); ++r) {
-        if (!costs.active(r)) continue;
+        if (!all && !costs.active(r)) continue;
         renamed_[r] = rows();
         row_.push_back(r);
     }
@@ -112,6 +112,13 @@ void RankedNode::sum_up(const RankedColumns& data, const Costs& costs) {
         for (int k = 0; k < costs.classes(); ++k) sums[k] += costs.cost(r, k);
     }
     leaf_ = *std::min_element(sums.begin(), sums.end()) - base_;
+}
+
+RankedNode::Place RankedNode::place(const RankedColumns& data, int name) const {
+    const auto [column, rank] = data.place(name);
+    const int c = static_cast<int>(std::lower_bound(column_.begin(), column_.end(), column) - column_.begin());
+    const auto begin = rank_.begin() + group_begin_[c], end = rank_.begin() + group_begin_[c + 1];
+    return {c, static_cast<int>(std::lower_bound(begin, end, rank) - begin)};
 }
 
 RankedNode::Name RankedNode::side(const RankedColumns& data, const Costs& costs, int c, int t, bool right) const {

@@ -14,8 +14,8 @@ namespace goct {
 // left.
 class RankedNode {
 public:
-    // All rows that matter.
-    void make_root(const RankedColumns& data, const Costs& costs, Control& control);
+    // All rows, or all that matter.
+    void make_root(const RankedColumns& data, const Costs& costs, bool all, Control& control);
     // One side of a threshold of the parent, whose buffers must be others.
     void make_child(const RankedNode& parent, const RankedColumns& data, const Costs& costs, int c, int t, bool right);
 
@@ -31,6 +31,12 @@ public:
     // By group: rows of this group and those before it; the rank.
     const int* ends(int c) const { return ends_.data() + group_begin_[c]; }
     std::uint32_t rank(int c, int g) const { return rank_[group_begin_[c] + g]; }
+    // A threshold among those of the problem, and the other way round.
+    int name(const RankedColumns& data, int c, int t) const { return data.threshold(column_[c], rank(c, t)); }
+    struct Place {
+        int column, threshold;
+    };
+    Place place(const RankedColumns& data, int name) const;
 
     const Key& key() const { return key_; }
     std::int64_t base() const { return base_; }

@@ -15,7 +15,7 @@ constexpr std::size_t kFewLanes = 6;
 ThresholdSearch::ThresholdSearch(const ThresholdContext& context)
     : context_(context), constrained_(context.costs.min_leaf_weight() > 0), split_cost_(context.costs.split_cost()) {
     Level& root = level(0);
-    root.node.make_root(context.data, context.costs, context.control);
+    root.node.make_root(context.data, context.costs, context.is_walked, context.control);
     scans_ = make_stump_scans(context.costs, root.node.swing(), context.control);
 }
 
@@ -24,8 +24,7 @@ ThresholdSearch::Level& ThresholdSearch::level(int l) {
     return *levels_[l];
 }
 
-// A tree is not deeper than it has splits, and needs no more splits than its depth has room for.
-ThresholdSearch::Size ThresholdSearch::usable(Size size) const {
+ThresholdSearch::Size ThresholdSearch::usable(Size size) {
     size.depth = std::min(size.depth, size.splits);
     if (most_splits(size.depth, kAnySplits) <= size.splits) size.splits = kAnySplits;
     return size;
@@ -56,7 +55,7 @@ ThresholdSearch::Outcome ThresholdSearch::solve(Size size, std::int64_t cutoff) 
 
 // What is found for all rows, in case of a stop.
 void ThresholdSearch::report(int l, const Question& question, const Outcome& out) {
-    if (l > 0 || out.tree.empty() || out.cost >= best_.cost) return;
+    if (l > 0 || context_.is_walked || out.tree.empty() || out.cost >= best_.cost) return;
     if (constrained_ && !counts(question.leaves) && !qualifies(out.tree)) return;
     best_.cost = out.cost;
     best_.tree = out.tree;
@@ -65,7 +64,8 @@ void ThresholdSearch::report(int l, const Question& question, const Outcome& out
 
 void ThresholdSearch::report_bound(int l, const Question& question, std::int64_t bound) {
     // Shares of split budgets have bounds of their own.
-    if (l > 0 || question.size.depth < asked_.depth || question.size.splits != kAnySplits) return;
+    if (l > 0 || context_.is_walked || question.size.depth < asked_.depth || question.size.splits != kAnySplits)
+        return;
     best_.bound = std::max(best_.bound, bound);
     context_.control.bound = best_.bound;
 }
@@ -199,9 +199,7 @@ ThresholdSearch::Outcome ThresholdSearch::grow(int l, const Question& question) 
     if (t < 0 || (constrained_ && !allows(at.node, c, t))) return out;
     Outcome grown{0, split_cost_, {name(at.node, c, t)}};
     for (const bool right : {false, true}) {
-        Level& child = level(l + 1);
-        child.ranked = false;
-        child.node.make_child(at.node, context_.data, context_.costs, c, t, right);
+        enter(l, c, t, right);
         Question rest = question;
         --rest.size.depth;
         const Outcome side = grow(l + 1, rest);
@@ -255,6 +253,31 @@ ThresholdSearch::Range ThresholdSearch::alive(const Level& at, const Interval& i
     return {static_cast<int>(first - swings.begin()), static_cast<int>(last - swings.begin()) - 1};
 }
 
+// ---- walks of others ----
+
+void ThresholdSearch::enter(int l, int c, int t, bool right) {
+    Level& child = level(l + 1);
+    child.ranked = false;
+    child.node.make_child(level(l).node, context_.data, context_.costs, c, t, right);
+}
+
+std::int64_t ThresholdSearch::prepare(int l, const Shares& shares, std::int64_t cutoff) {
+    if (shares[0].depth <= 1) {
+        const Pair whole = load_pairs(l);
+        return side_cost(whole.leaf, whole.stump, shares[0]);
+    }
+    Outcome whole;
+    search(l, {shares[0], Leaves::any, cutoff, false}, whole);
+    if (!level(l).ranked) rank(level(l));
+    return whole.bound;
+}
+
+ThresholdSearch::Solved ThresholdSearch::solve_sides(int l, const Shares& shares, const Interval& interval, int t,
+                                                     std::int64_t limit) {
+    Outcome sides[2];
+    return solve_sides(l, shares, interval, t, limit, sides);
+}
+
 // ---- depth two ----
 
 Stump ThresholdSearch::side_stump(int l, int c, int t, bool right, Leaves leaves) const {
@@ -266,20 +289,26 @@ std::int64_t ThresholdSearch::side_cost(std::int64_t leaf, std::int64_t stump, S
     return size.depth == 0 ? leaf : std::min(leaf, stump + split_cost_);
 }
 
-void ThresholdSearch::search_pairs(int l, const Question& question, const Shares& shares, Outcome& out) {
+// Makes the node ready for scans. Returns what it costs without the root.
+ThresholdSearch::Pair ThresholdSearch::load_pairs(int l) {
     Level& at = level(l);
-    const RankedNode& node = at.node;
     ++context_.control.depth_two;
     rank(at);
-    scans_->load(node);
-    // What the whole costs without the root.
+    scans_->load(at.node);
     const StumpScans::Lane nothing{0, -1};
     StumpScans::Values whole;
     scans_->solve(&nothing, 1, whole);
-    const std::int64_t left = side_cost(whole.leaf[1][0], whole.stump[1][0], shares[0]);
-    const std::int64_t right = side_cost(whole.leaf[1][0], whole.stump[1][0], shares[1]);
-    if (!counts(question.leaves) && !question.wants_tree && whole.stump[1][0] + split_cost_ < out.cost)
-        out.cost = whole.stump[1][0] + split_cost_, out.tree.clear();
+    return {whole.leaf[1][0], whole.stump[1][0]};
+}
+
+void ThresholdSearch::search_pairs(int l, const Question& question, const Shares& shares, Outcome& out) {
+    Level& at = level(l);
+    const RankedNode& node = at.node;
+    const Pair whole = load_pairs(l);
+    const std::int64_t left = side_cost(whole.leaf, whole.stump, shares[0]);
+    const std::int64_t right = side_cost(whole.leaf, whole.stump, shares[1]);
+    if (!counts(question.leaves) && !question.wants_tree && whole.stump + split_cost_ < out.cost)
+        out.cost = whole.stump + split_cost_, out.tree.clear();
     Found found;
     const auto write = [&] {
         if (found.column >= 0 && question.wants_tree) write_stumps(l, found, question, shares, out);
@@ -334,16 +363,16 @@ void ThresholdSearch::search_pairs(int l, const Question& question, const Shares
 void ThresholdSearch::pick(const Level& at, int c, const std::vector<Solved>& solved, std::int64_t limit,
                            std::vector<StumpScans::Lane>& lanes) const {
     std::vector<Range> ranges;
-    std::int64_t total = 0;
-    for (std::size_t i = 0; i + 1 < solved.size(); ++i) {
-        const Range range = alive(at, between(c, solved[i], solved[i + 1]), limit);
-        if (range.size() == 0) continue;
-        ranges.push_back(range);
-        total += range.size();
-    }
-    lanes.clear();
+    for (std::size_t i = 0; i + 1 < solved.size(); ++i)
+        ranges.push_back(alive(at, between(c, solved[i], solved[i + 1]), limit));
+    spread(c, ranges, lanes);
+}
+
+void ThresholdSearch::spread(int c, const std::vector<Range>& ranges, std::vector<StumpScans::Lane>& lanes) {
+    std::int64_t total = 0, before = 0, i = 0;
+    for (const Range& range : ranges) total += range.size();
     const std::int64_t count = std::min<std::int64_t>(total, StumpScans::kMost);
-    std::int64_t before = 0, i = 0;
+    lanes.clear();
     for (const Range& range : ranges) {
         for (; i < count; ++i) {
             const std::int64_t position = (2 * i + 1) * total / (2 * count) - before;
@@ -354,28 +383,37 @@ void ThresholdSearch::pick(const Level& at, int c, const std::vector<Solved>& so
     }
 }
 
-void ThresholdSearch::scan(int l, const std::vector<StumpScans::Lane>& lanes, const Question& question,
-                           const Shares& shares, std::vector<std::vector<Solved>>& solved, Found& found,
-                           Outcome& out) {
+std::vector<ThresholdSearch::Solved> ThresholdSearch::scan(int l, const std::vector<StumpScans::Lane>& lanes,
+                                                           const Shares& shares) {
     Level& at = level(l);
     StumpScans::Values values;
     scans_->solve(lanes.data(), static_cast<int>(lanes.size()), values);
     std::vector<Solved> news;
     for (std::size_t i = 0; i < lanes.size(); ++i) {
         const auto [c, t] = lanes[i];
-        std::int64_t sides[2];
-        for (int side = 0; side < 2; ++side)
-            sides[side] = side_cost(values.leaf[side][i], values.stump[side][i], shares[side]);
-        news.push_back({t, sides[0], sides[1]});
+        news.push_back({t, side_cost(values.leaf[0][i], values.stump[0][i], shares[0]),
+                        side_cost(values.leaf[1][i], values.stump[1][i], shares[1])});
+        const std::int64_t cost = news.back().left + news.back().right + split_cost_;
+        if (cost < at.best_cost[c]) at.best_cost[c] = cost, at.best[c] = t;
+    }
+    return news;
+}
+
+void ThresholdSearch::scan(int l, const std::vector<StumpScans::Lane>& lanes, const Question& question,
+                           const Shares& shares, std::vector<std::vector<Solved>>& solved, Found& found,
+                           Outcome& out) {
+    const std::vector<Solved> news = scan(l, lanes, shares);
+    for (std::size_t i = 0, first = 0; i < lanes.size(); ++i) {
+        const auto [c, t] = lanes[i];
         if (i + 1 == lanes.size() || lanes[i + 1].column != c) {
             std::vector<Solved> all;
-            std::merge(solved[c].begin(), solved[c].end(), news.begin(), news.end(), std::back_inserter(all),
+            std::merge(solved[c].begin(), solved[c].end(), news.begin() + first, news.begin() + i + 1,
+                       std::back_inserter(all),
                        [](const Solved& a, const Solved& b) { return a.threshold < b.threshold; });
             solved[c] = std::move(all);
-            news.clear();
+            first = i + 1;
         }
-        const std::int64_t cost = sides[0] + sides[1] + split_cost_;
-        if (cost < at.best_cost[c]) at.best_cost[c] = cost, at.best[c] = t;
+        const std::int64_t cost = news[i].left + news[i].right + split_cost_;
         if (cost < std::min(question.cutoff, out.cost)) take_pair(l, {c, t}, cost, question, shares, found, out);
     }
 }
@@ -465,11 +503,9 @@ void ThresholdSearch::search_intervals(int l, const Question& question, const Sh
 }
 
 // Solves the sides of a threshold as far as that says something about the interval.
-ThresholdSearch::Solved ThresholdSearch::attempt(int l, const Question& question, const Shares& shares,
-                                                 const Interval& interval, int t, Outcome& out) {
-    const std::int64_t limit = std::min(question.cutoff, out.cost);
+ThresholdSearch::Solved ThresholdSearch::solve_sides(int l, const Shares& shares, const Interval& interval, int t,
+                                                     std::int64_t limit, Outcome (&sides)[2]) {
     const auto& [bound, c, from, to] = interval;
-    Outcome sides[2];
     // Where one side costs that much, everything between the threshold and one end is cut off.
     const std::int64_t most = context_.techniques.cutoffs ? limit - split_cost_ : kInfinite;
     const std::int64_t cutoffs[2] = {most - to.right, most - from.left};
@@ -478,8 +514,16 @@ ThresholdSearch::Solved ThresholdSearch::attempt(int l, const Question& question
         sides[side].bound = known[side];
         search_side(l, c, t, side, {shares[side], Leaves::any, cutoffs[side], false}, sides[side]);
     }
-    const Solved solved{t, std::max(sides[0].bound, known[0]), std::max(sides[1].bound, known[1])};
-    if (solved.left + solved.right + split_cost_ < limit) take(l, c, t, question, shares, sides, out);
+    return {t, std::max(sides[0].bound, known[0]), std::max(sides[1].bound, known[1])};
+}
+
+ThresholdSearch::Solved ThresholdSearch::attempt(int l, const Question& question, const Shares& shares,
+                                                 const Interval& interval, int t, Outcome& out) {
+    const std::int64_t limit = std::min(question.cutoff, out.cost);
+    Outcome sides[2];
+    const Solved solved = solve_sides(l, shares, interval, t, limit, sides);
+    if (solved.left + solved.right + split_cost_ < limit)
+        take(l, interval.column, t, question, shares, sides, out);
     return solved;
 }
 
@@ -489,9 +533,7 @@ void ThresholdSearch::search_side(int l, int c, int t, bool right, const Questio
     if (!question.wants_tree && question.size.depth > 0 &&
         probe(node.side(context_.data, context_.costs, c, t, right), question, out))
         return;
-    Level& child = level(l + 1);
-    child.ranked = false;
-    child.node.make_child(node, context_.data, context_.costs, c, t, right);
+    enter(l, c, t, right);
     const std::int64_t known = out.bound;
     search(l + 1, question, out);
     out.bound = std::max(out.bound, known);
@@ -522,10 +564,6 @@ void ThresholdSearch::take(int l, int c, int t, const Question& question, const 
     out.tree.push_back(name(node, c, t));
     for (const Outcome& side : sides) out.tree.insert(out.tree.end(), side.tree.begin(), side.tree.end());
     report(l, question, out);
-}
-
-int ThresholdSearch::name(const RankedNode& node, int c, int t) const {
-    return context_.data.threshold(node.column(c), node.rank(c, t));
 }
 
 // Do the leaves of a tree for all rows hold enough?

@@ -27,6 +27,7 @@ struct ThresholdContext {
     int costs_number;                   // as in SearchContext
     const std::vector<Ratio>& ratios;
     Control& control;
+    bool is_walked = false;             // by a caller, to whom all rows matter; nothing is reported then
 };
 
 // Let v be the least avoidable cost of a row set's trees of some size. A tree costs no more on fewer rows, so v never
@@ -53,11 +54,44 @@ public:
         Preorder tree;                      // empty if only its cost is known
     };
 
+    struct Solved {             // a threshold, and bounds on its sides
+        int threshold;
+        std::int64_t left, right;
+    };
+    struct Interval {           // the thresholds between two others
+        std::int64_t bound;
+        int column;
+        Solved from, to;
+    };
+    struct Range {              // of thresholds
+        int first, last;
+        int size() const { return std::max(last - first + 1, 0); }
+    };
+    using Shares = std::array<Size, 2>;     // what is left for the two sides
+
     explicit ThresholdSearch(const ThresholdContext& context);
+
+    // The same trees: none is deeper than it has splits, or needs more splits than its depth has room for.
+    static Size usable(Size size);
 
     // The tree for all rows that costs least, if that is below the cutoff: then bound and cost are equal. Otherwise the
     // bound is at least the cutoff. If the search was stopped, the bound is true and the tree the best so far.
     Outcome solve(Size size, std::int64_t cutoff);
+
+    // For those who walk the nodes themselves and want bounds on the way, smaller leaves allowed: the node of a level is
+    // a side of the one above it, that of level 0 has all rows. The levels below the node at hand are overwritten.
+    const RankedNode& node(int l) { return level(l).node; }
+    void enter(int l, int c, int t, bool right);
+    // What the node costs at least, and its thresholds before any is solved. At depth two, scan() may follow.
+    std::int64_t prepare(int l, const Shares& shares, std::int64_t cutoff);
+    Interval between(int c, const Solved& from, const Solved& to) const;
+    // The thresholds of an interval whose bounds are below the limit, and the one to begin with, -1 if all are alike.
+    Range alive(int l, const Interval& interval, std::int64_t limit) { return alive(level(l), interval, limit); }
+    int most_promising(int l, int c) { return level(l).best[c]; }
+    Solved solve_sides(int l, const Shares& shares, const Interval& interval, int t, std::int64_t limit);
+    // Some thresholds spread over all of these, and what their sides cost, at depth two.
+    static void spread(int c, const std::vector<Range>& ranges, std::vector<StumpScans::Lane>& lanes);
+    std::vector<Solved> scan(int l, const std::vector<StumpScans::Lane>& lanes, const Shares& shares);
 
 private:
     enum class Leaves { any, allowed };     // does the minimum leaf weight count?
@@ -70,21 +104,8 @@ private:
         std::vector<int> best;                              // the threshold whose sides have the best stumps
         std::vector<std::int64_t> best_cost;
     };
-    struct Solved {             // a threshold, and bounds on its sides
-        int threshold;
-        std::int64_t left, right;
-    };
     struct Found {              // the root of the best tree so far
         int column = -1, threshold = 0;
-    };
-    struct Interval {           // the thresholds between two others
-        std::int64_t bound;
-        int column;
-        Solved from, to;
-    };
-    struct Range {              // of thresholds
-        int first, last;
-        int size() const { return std::max(last - first + 1, 0); }
     };
     struct Question {
         Size size;
@@ -92,10 +113,8 @@ private:
         std::int64_t cutoff;
         bool wants_tree;        // otherwise the cost is enough
     };
-    using Shares = std::array<Size, 2>;     // what is left for the two sides
 
     Level& level(int l);
-    Size usable(Size size) const;
     std::vector<Shares> shares(Size size) const;
     bool counts(Leaves leaves) const { return constrained_ && leaves == Leaves::allowed; }
     bool probe(const RankedNode::Name& rows, const Question& question, Outcome& out) const;
@@ -109,6 +128,10 @@ private:
 
     // Depth two.
     void search_pairs(int l, const Question& question, const Shares& shares, Outcome& out);
+    struct Pair {
+        std::int64_t leaf, stump;
+    };
+    Pair load_pairs(int l);
     void pick(const Level& at, int c, const std::vector<Solved>& solved, std::int64_t limit,
               std::vector<StumpScans::Lane>& lanes) const;
     void scan(int l, const std::vector<StumpScans::Lane>& lanes, const Question& question, const Shares& shares,
@@ -121,6 +144,8 @@ private:
 
     // Larger depths.
     void search_intervals(int l, const Question& question, const Shares& shares, std::int64_t whole, Outcome& out);
+    Solved solve_sides(int l, const Shares& shares, const Interval& interval, int t, std::int64_t limit,
+                       Outcome (&sides)[2]);
     Solved attempt(int l, const Question& question, const Shares& shares, const Interval& interval, int t,
                    Outcome& out);
     void search_side(int l, int c, int t, bool right, const Question& question, Outcome& out);
@@ -130,8 +155,7 @@ private:
     bool qualifies(const Preorder& tree) const;
     void rank(Level& at);
     Range alive(const Level& at, const Interval& interval, std::int64_t limit) const;
-    Interval between(int c, const Solved& from, const Solved& to) const;
-    int name(const RankedNode& node, int c, int t) const;
+    int name(const RankedNode& node, int c, int t) const { return node.name(context_.data, c, t); }
     void report(int l, const Question& question, const Outcome& out);
     void report_bound(int l, const Question& question, std::int64_t bound);
 

@@ -334,22 +334,20 @@ def test_many_columns_are_grouped_exactly() -> None:
 
 
 @pytest.mark.parametrize("metric", ["gmean", "f1"])
-def test_a_front_of_too_many_thresholds_ends_at_the_memory_limit(metric, monkeypatch) -> None:
+def test_fronts_of_thresholds_need_no_matrix(metric, monkeypatch) -> None:
     rng = np.random.default_rng(1)
     X, y = rng.normal(size=(60, 3)), rng.random(60) < 0.4
     problem, constraint = Problem.from_columns(X, y), "recall >= 0.7"
-    best = solve(problem, metric, 2, constraints=constraint)
-    assert best.status is Status.OPTIMAL
+    best = solve(problem.explicit(), metric, 2, constraints=constraint)
+    front = frontier(problem.explicit(), 2, pareto=True)
     monkeypatch.setattr("goct._validation.EXPLICIT_BYTES", 1000)
     problem = Problem.from_columns(X, y)
     found = solve(problem, metric, 2, constraints=constraint)
-    assert found.limit in (Limit.MEMORY, Limit.NONE)
-    assert (found.limit is Limit.NONE) == (found.status is Status.OPTIMAL)
-    assert found.objective <= best.objective <= found.bound
-    front = frontier(problem, 2, pareto=True)
-    assert front.limit is Limit.MEMORY
-    assert not front.is_complete
-    assert frontier(problem, 2).is_complete
+    assert found.status is Status.OPTIMAL
+    assert found.objective == best.objective
+    over_ranks = frontier(problem, 2, pareto=True)
+    assert over_ranks.is_complete
+    assert [v.confusion for v in over_ranks.pareto] == [v.confusion for v in front.pareto]
 
 
 def test_a_matrix_that_is_too_large_is_refused() -> None:

@@ -1,7 +1,7 @@
 // Thresholds of ranked columns against the same thresholds as 0/1 features; stops at any moment.
 #include <algorithm>
 #include <set>
-#include <stdexcept>
+#include <utility>
 
 #include "../oracle.hpp"
 #include "../stumps.hpp"
@@ -103,7 +103,7 @@ TEST(scans_of_both_sides_equal_stumps) {
         Control control;
         const RankedColumns data(table.ranks.data(), table.rows, table.columns, control);
         RankedNode node;
-        node.make_root(data, costs, control);
+        node.make_root(data, costs, false, control);
         const auto scans = make_stump_scans(costs, node.swing(), control);
         scans->load(node);
         // Some of one column, and some of all.
@@ -129,12 +129,50 @@ TEST(scans_of_both_sides_equal_stumps) {
     }
 }
 
-TEST(fronts_of_thresholds_are_refused) {
+namespace {
+
+// All points that are shown, the nondominated ones of them.
+std::vector<std::pair<std::int64_t, std::int64_t>> front_of(Oracle& oracle, const FrontQuestion& question,
+                                                            Control& control) {
+    Staircase<Spot> front;
+    oracle.search_front(
+        question,
+        [&](const Spot& spot) -> std::optional<Limits> {
+            CHECK(!front.dominates(spot));
+            front.remove_dominated(spot);
+            front.insert(spot);
+            return std::nullopt;
+        },
+        control);
+    std::vector<std::pair<std::int64_t, std::int64_t>> points;
+    for (const Spot& spot : front) points.emplace_back(spot.x, spot.y);
+    return points;
+}
+
+}  // namespace
+
+TEST(fronts_of_thresholds_are_those_of_features) {
     Random random(34);
-    const Table table = draw_table(random, 5, 2, 3);
-    Oracle oracle = table.oracle();
-    Control control;
-    const FrontQuestion question{table.weights.data(), table.weights.data(), {1, 1}, {9, 9, 9}, 2, 0, {}};
-    CHECK(throws<std::invalid_argument>(
-        [&] { oracle.search_front(question, [](const Spot&) { return std::nullopt; }, control); }));
+    for (int trial = 0; trial < 120; ++trial) {
+        const Table table = draw_table(random, trial % 3 ? 15 : 40, 3, trial % 2 ? 6 : 40);
+        std::vector<std::int64_t> positives, negatives;
+        for (int r = 0; r < table.rows; ++r) {
+            positives.push_back(draw(random, 0, 3));
+            negatives.push_back(draw(random, 0, 3));
+        }
+        FrontQuestion question{positives.data(), negatives.data(), {draw(random, 1, 3), draw(random, 1, 3)},
+                               {1000, 1000, 1000}, std::min(table.depth, 3), table.min_leaf_weight, {}};
+        if (trial % 4 == 0) question.max_splits = draw(random, 0, 5);
+        if (trial % 2 == 0)
+            question.limits = {draw(random, 0, 3 * table.rows), draw(random, 0, table.rows), draw(random, 0, table.rows)};
+        const auto cells = table.cells();
+        Oracle explicit_one(cells.data(), table.rows, cells.size() / table.rows, table.weights.data(), 1 << 20, 1, {});
+        Oracle oracle = table.oracle();
+        Control control;
+        const auto truth = front_of(explicit_one, question, control);
+        Control stopping;
+        stopping.stop_after(draw(random, 0, 300));
+        front_of(oracle, question, stopping);       // leaves nothing wrong behind
+        CHECK(front_of(oracle, question, control) == truth);
+    }
 }

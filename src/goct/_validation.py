@@ -217,15 +217,10 @@ def check_weights(values: Any, n_rows: int) -> NDArray[Any]:
     return weights
 
 
-def fits_explicitly(n_rows: int, n_conditions: int) -> bool:
-    """Say whether a 0/1 matrix of all conditions of rows may be made."""
-    return n_rows * n_conditions <= EXPLICIT_BYTES
-
-
 def check_explicit_size(n_rows: int, n_conditions: int) -> None:
     """Raise a `ValueError` if a 0/1 matrix of all conditions of rows would be too large."""
-    if not fits_explicitly(n_rows, n_conditions):
-        size = n_rows * n_conditions
+    size = n_rows * n_conditions
+    if size > EXPLICIT_BYTES:
         raise ValueError(
             f"a 0/1 matrix of {n_rows} rows and {n_conditions} conditions would take "
             f"{size / 2**30:.1f} GB, and at most {EXPLICIT_BYTES / 2**30:g} are made; use fewer "

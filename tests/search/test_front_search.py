@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from goct import Limit
 from goct.search import TECHNIQUES, LinearOracle
+from tests.support.ranks import draw_ranks, explicit
 
 EVERYTHING = 10**30
 
@@ -86,14 +87,19 @@ def tree_point(tree, X, positives, negatives, weights, min_leaf_weight):
 class Case:
     """A random small problem, a question about it, and the truth."""
 
-    def __init__(self, rng, *, techniques=None):
+    def __init__(self, rng, *, techniques=None, ranked=False):
         rows, features = int(rng.integers(1, 15)), int(rng.integers(0, 6))
-        if rng.random() < 0.4:  # thresholds and categories, as binarized tables have them
-            raw = rng.integers(0, 5, (rows, 2))
-            X = np.concatenate([raw[:, :1] > np.arange(4), raw[:, 1:] == np.arange(3)], axis=1)
+        if ranked:
+            data = draw_ranks(rng, 15)
+            self.X, make = explicit(data), LinearOracle.from_ranks
         else:
-            X = rng.random((rows, features)) < rng.uniform(0.2, 0.8)
-        self.X = np.unique(X.astype(np.uint8), axis=0)
+            if rng.random() < 0.4:  # thresholds and categories, as binarized tables have them
+                raw = rng.integers(0, 5, (rows, 2))
+                X = np.concatenate([raw[:, :1] > np.arange(4), raw[:, 1:] == np.arange(3)], axis=1)
+            else:
+                X = rng.random((rows, features)) < rng.uniform(0.2, 0.8)
+            data = self.X = np.unique(X.astype(np.uint8), axis=0)
+            make = LinearOracle
         rows = len(self.X)
         # Rows of one class, rows of both, ties of a * p and b * n, and rows that are empty.
         most = int(rng.choice([2, 3, 8, 1000]))
@@ -111,8 +117,8 @@ class Case:
         self.depth = int(rng.choice([0, 1, 2, 2, 3, 3, 4, 4, 5]))
         self.splits = int(rng.integers(0, 9)) if rng.random() < 0.4 else None
         self.least = int(rng.integers(0, 5)) if rng.random() < 0.3 else 0
-        self.oracle = LinearOracle(
-            self.X,
+        self.oracle = make(
+            data,
             self.weights,
             memory_limit=int(rng.choice([0, 10**5, 10**8])),
             techniques=techniques
@@ -214,27 +220,29 @@ def check_everything_is_visited(rng, case):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("ranked", [False, True])
 @pytest.mark.parametrize("seed", range(40))
-def test_all_nondominated_points_are_visited(seed):
+def test_all_nondominated_points_are_visited(seed, ranked):
     rng = np.random.default_rng(seed)
     for _ in range(6):
-        case = Case(rng)
+        case = Case(rng, ranked=ranked)
         for _ in range(3):
             check_everything_is_visited(rng, case)
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.integers(0, 2**32 - 1))
-def test_all_nondominated_points_are_visited_whatever_is_drawn(seed):
+@given(st.integers(0, 2**32 - 1), st.booleans())
+def test_all_nondominated_points_are_visited_whatever_is_drawn(seed, ranked):
     rng = np.random.default_rng(seed)
-    check_everything_is_visited(rng, Case(rng))
+    check_everything_is_visited(rng, Case(rng, ranked=ranked))
 
 
+@pytest.mark.parametrize("ranked", [False, True])
 @pytest.mark.parametrize("technique", TECHNIQUES)
-def test_no_technique_changes_what_is_found(technique):
+def test_no_technique_changes_what_is_found(technique, ranked):
     rng = np.random.default_rng(7)
     for _ in range(12):
-        case = Case(rng, techniques={technique: False})
+        case = Case(rng, techniques={technique: False}, ranked=ranked)
         check_everything_is_visited(rng, case)
         # What the search leaves must do no harm to a linear question.
         answer = case.solve_linear()
@@ -274,11 +282,12 @@ class Best:
         return self.region()
 
 
+@pytest.mark.parametrize("ranked", [False, True])
 @pytest.mark.parametrize("seed", range(25))
-def test_finds_the_best_of_a_monotone_function(seed):
+def test_finds_the_best_of_a_monotone_function(seed, ranked):
     rng = np.random.default_rng(100 + seed)
     for _ in range(4):
-        case = Case(rng)
+        case = Case(rng, ranked=ranked)
         if case.positives.sum() * case.negatives.sum() > 2000:
             continue
         n_pos, n_neg = int(case.positives.sum()), int(case.negatives.sum())

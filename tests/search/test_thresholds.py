@@ -8,22 +8,7 @@ import pytest
 from goct import Limit
 from goct.search import LinearOracle, OracleStatus
 from tests.search.test_oracle import best_values, draw_costs, tree_cost
-
-
-def draw_ranks(rng, most_rows, most_columns=4, most_ranks=12):
-    rows = int(rng.integers(1, most_rows))
-    columns = [
-        np.unique(rng.integers(0, rng.integers(1, most_ranks), rows), return_inverse=True)[1]
-        for _ in range(rng.integers(1, most_columns))
-    ]
-    return np.stack(columns, axis=1)
-
-
-def explicit(ranks):
-    """Return the 0/1 matrix of all thresholds."""
-    return np.concatenate(
-        [column[:, None] > np.arange(column.max()) for column in ranks.T], axis=1
-    ).astype(np.uint8)
+from tests.support.ranks import draw_ranks, explicit
 
 
 def draw_question(rng):
@@ -126,20 +111,6 @@ def test_memory_limit():
 def test_bad_ranks(ranks, error, words):
     with pytest.raises(error, match=words):
         LinearOracle.from_ranks(ranks)
-
-
-def test_fronts_are_refused():
-    oracle = LinearOracle.from_ranks([[0], [1]])
-    with pytest.raises(NotImplementedError, match="0/1 features"):
-        oracle.search_front(
-            [1, 0],
-            [0, 1],
-            direction=(1, 1),
-            budget=2,
-            box=(2, 2),
-            visit=lambda *_: None,
-            max_depth=1,
-        )
 
 
 def test_later_changes_of_the_ranks_do_not_matter():

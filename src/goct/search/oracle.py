@@ -201,10 +201,6 @@ class LinearOracle:
             difference here.
         n_jobs
             Checked; the search runs on one thread.
-
-        Notes
-        -----
-        `search_front` is refused with NotImplementedError.
         """
         matrix = np.asarray(ranks)
         if matrix.ndim != 2:
@@ -215,7 +211,6 @@ class LinearOracle:
         matrix = np.array(matrix, dtype=np.uint32, order="F", copy=True)
         self = cls.__new__(cls)
         self._build(matrix, thresholds, weights, memory_limit, n_jobs, techniques)
-        self._ranked = True
         return self
 
     def _build(
@@ -227,7 +222,7 @@ class LinearOracle:
         n_jobs: int,
         techniques: Mapping[str, bool] | None,
     ) -> None:
-        self._rows, self._features, self._ranked = len(matrix), features, False
+        self._rows, self._features = len(matrix), features
         if self._rows == 0:
             raise ValueError("there must be at least one row")
         row_weights = None
@@ -417,8 +412,6 @@ class LinearOracle:
         tree of the last accepted point is returned all the same. The search uses one thread,
         whatever `n_jobs` is.
         """
-        if self._ranked:
-            raise NotImplementedError("fronts over ranks are not searched; use 0/1 features")
         a, b = (_non_negative(weight, "direction") for weight in direction)
         if a == 0 or b == 0:
             raise ValueError("direction must be two positive integers")

@@ -5,26 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 from numpy.typing import ArrayLike
 
-from goct._validation import fits_explicitly
 from goct.features import RankedFeatures
 from goct.problem import Problem
 from goct.search.oracle import FrontResult, LinearOracle, OracleResult, TreeTuple
-from goct.solution import Limit
 
 _FEW_THRESHOLDS = 32
 """Columns with fewer thresholds, on average, are searched faster as 0/1 features."""
+
+_Result = TypeVar("_Result", OracleResult, FrontResult)
 
 
 class ProblemOracle:
     """A :class:`LinearOracle` whose trees are over the original features of a problem.
 
-    Thresholds are searched as ranked columns, unless there are few of them. Fronts
-    need a matrix of them, which is made when the first front is asked for; if it
-    would be too large, the search ends at its memory limit.
+    Thresholds are searched as ranked columns, unless there are few of them.
 
     Parameters
     ----------
@@ -41,10 +39,6 @@ class ProblemOracle:
         self._weights = weights
         self._options = options
 
-    @cached_property
-    def _matrix(self) -> LinearOracle:
-        return LinearOracle(self.problem.X, weights=self._weights, **self._options)
-
     @property
     def _ranked(self) -> RankedFeatures | None:
         """The features, if they are searched as ranks."""
@@ -54,32 +48,27 @@ class ProblemOracle:
         return features if features.n_kept > _FEW_THRESHOLDS * features.ranks.shape[1] else None
 
     @cached_property
-    def _linear(self) -> LinearOracle:
+    def _core(self) -> LinearOracle:
         features = self._ranked
         if features is None:
-            return self._matrix
+            return LinearOracle(self.problem.X, weights=self._weights, **self._options)
         return LinearOracle.from_ranks(features.ranks, weights=self._weights, **self._options)
 
     def solve(self, costs: ArrayLike, **question: Any) -> OracleResult:
         """Find the cheapest tree, see :meth:`LinearOracle.solve`."""
-        return self._translated(self._linear.solve(costs, **question))
+        return self._translated(self._core.solve(costs, **question))
 
     def solve_budgets(self, costs: ArrayLike, **question: Any) -> list[OracleResult]:
         """Find the cheapest tree for every split budget, see :meth:`LinearOracle.solve_budgets`."""
-        return [self._translated(found) for found in self._linear.solve_budgets(costs, **question)]
+        return [self._translated(found) for found in self._core.solve_budgets(costs, **question)]
 
     def search_front(
         self, positives: ArrayLike, negatives: ArrayLike, **question: Any
     ) -> FrontResult:
         """Look for wanted trees inside the hull, see :meth:`LinearOracle.search_front`."""
-        problem = self.problem
-        if not fits_explicitly(problem.n_rows, problem.features.n_kept):
-            return FrontResult(None, None, proven=False, limit=Limit.MEMORY, stats={"nodes": 0})
-        found = self._matrix.search_front(positives, negatives, **question)
-        tree = None if found.tree is None else _over(found.tree, self._kept)
-        return replace(found, tree=tree)
+        return self._translated(self._core.search_front(positives, negatives, **question))
 
-    def _translated(self, found: OracleResult) -> OracleResult:
+    def _translated(self, found: _Result) -> _Result:
         if found.tree is None:
             return found
         features = self._ranked
