@@ -4,6 +4,7 @@ import doctest
 import pickle
 import warnings
 
+import joblib
 import numpy as np
 import pytest
 from sklearn import config_context
@@ -52,7 +53,9 @@ def test_it_chooses_what_a_search_over_sizes_chooses(cancer) -> None:
     """Fold by fold, split by split, with conditions from the training part only."""
     X, y = cancer
     folds = list(StratifiedKFold(3, shuffle=True, random_state=1).split(X, y))
-    ours = OptimalTreeClassifierCV("f1", max_depth=2, pos_label="malignant", cv=folds).fit(X, y)
+    ours = OptimalTreeClassifierCV(
+        "f1", max_depth=2, min_samples_leaf=5, pos_label="malignant", cv=folds
+    ).fit(X, y)
     scores = np.zeros((3, 4))
     for i, (train, test) in enumerate(folds):
         for splits in range(4):
@@ -125,7 +128,7 @@ def test_scoring(scoring, cancer) -> None:
 @pytest.mark.slow
 def test_splitters(cancer) -> None:
     X, y = cancer
-    options = {"max_depth": 1, "metric": "accuracy"}
+    options = {"max_depth": 1, "metric": "accuracy", "min_samples_leaf": 5}
     repeated = RepeatedStratifiedKFold(n_splits=3, n_repeats=2, random_state=0)
     assert OptimalTreeClassifierCV(cv=repeated, **options).fit(X, y).n_folds_ == 6
     assert OptimalTreeClassifierCV(cv=None, **options).fit(X, y).n_folds_ == 5
@@ -188,6 +191,21 @@ def test_threads_and_processes_give_the_same(cancer) -> None:
     assert (one.cv_results_["mean_test_score"] == two.cv_results_["mean_test_score"]).all()
 
 
+@pytest.mark.slow
+def test_folds_on_a_dask_cluster(cancer) -> None:
+    distributed = pytest.importorskip("distributed", reason="extra 'bench'")
+    X, y = cancer
+    here = OptimalTreeClassifierCV("f1", max_depth=2, cv=3).fit(X, y)
+    with (
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as two,
+        distributed.Client(two),
+        joblib.parallel_config("dask"),
+    ):
+        there = OptimalTreeClassifierCV("f1", max_depth=2, cv=3, n_jobs=-1).fit(X, y)
+    assert there.score_estimate_ == here.score_estimate_
+    assert there.tree_ == here.tree_
+
+
 def test_several_classes() -> None:
     X, y = load_iris(return_X_y=True)
     chosen = OptimalTreeClassifierCV(max_depth=2).fit(X, y)
@@ -221,7 +239,7 @@ def test_a_time_limit_is_for_all_of_it() -> None:
     rng = np.random.default_rng(0)
     X, y = rng.integers(0, 2, (1500, 80)), rng.random(1500) < 0.3
     chosen = OptimalTreeClassifierCV("f1", 6, binarizer="none", cv=3, time_limit=2)
-    with pytest.warns(NotProvenWarning, match="3 of 3 searches for the size stopped at a limit"):
+    with pytest.warns(NotProvenWarning, match="9 of 9 searches for the size stopped at a limit"):
         chosen.fit(X, y)
     assert chosen.path_.stats["time"] < 3
     assert (chosen.cv_results_["n_proven"] == 0).all()
@@ -230,7 +248,7 @@ def test_a_time_limit_is_for_all_of_it() -> None:
 
 def test_progress(cancer, capsys) -> None:
     X, y = cancer
-    OptimalTreeClassifierCV(max_depth=1, cv=3, verbose=1).fit(X, y)
+    OptimalTreeClassifierCV(max_depth=1, min_samples_leaf=5, cv=3, verbose=1).fit(X, y)
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 3
     assert "3 of 3 searches for the size done, about" in lines[2]
@@ -247,9 +265,10 @@ def test_ctrl_c_keeps_the_folds_that_are_done(cancer, monkeypatch) -> None:
 
     monkeypatch.setattr(OptimalTreeClassifierCV, "_report", interrupt)
     stop_after = 2
-    chosen = OptimalTreeClassifierCV("accuracy", max_depth=2, cv=4).fit(X, y)
+    one_setting = {"metric": "accuracy", "min_samples_leaf": 5, "cv": 4}
+    chosen = OptimalTreeClassifierCV(max_depth=2, **one_setting).fit(X, y)
     assert chosen.n_folds_ == 2
-    two_settings = OptimalTreeClassifierCV("accuracy", max_depth=[1, 2], cv=4)
+    two_settings = OptimalTreeClassifierCV(max_depth=[1, 2], **one_setting)
     assert two_settings.fit(X, y).n_folds_ == 1
     stop_after = 1
     with pytest.raises(KeyboardInterrupt):

@@ -18,6 +18,7 @@ from goct.estimator import OptimalTreeClassifier, check_target, no_tree
 from goct.metrics import Metric
 from goct.path import Path
 from goct.tuning import (
+    LEAVES,
     LISTED,
     RULES,
     Clock,
@@ -54,7 +55,8 @@ class OptimalTreeClassifierCV(OptimalTreeClassifier):
         The largest number of splits that is tried; by default as many as the
         depth allows, but at most 31.
     min_samples_leaf
-        The least number of samples in a leaf, or their share, or a list of such.
+        The least number of samples in a leaf, or their share, or a list of such
+        to choose from.
     class_weight, pos_label, constraints, smoothing
         See :class:`goct.OptimalTreeClassifier`.
     binarizer
@@ -147,7 +149,7 @@ class OptimalTreeClassifierCV(OptimalTreeClassifier):
         max_depth: Any = 4,
         *,
         max_splits: int | None = None,
-        min_samples_leaf: Any = 5,
+        min_samples_leaf: Any = LEAVES,
         class_weight: str | Mapping[Any, Any] | None = None,
         pos_label: Any = None,
         binarizer: Any = "mdlp",

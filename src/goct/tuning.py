@@ -28,6 +28,9 @@ from goct.tree import Tree
 RULES = ("best", "one_se")
 """How the number of splits is chosen from the scores."""
 
+LEAVES = (5, 10, 20)
+"""The least numbers of rows in a leaf that are tried by default."""
+
 LISTED = ("max_depth", "min_samples_leaf", "binarizer")
 
 

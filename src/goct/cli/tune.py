@@ -17,10 +17,9 @@ from goct.metrics import Metric
 from goct.model import Validation
 from goct.path import Path, path
 from goct.solution import Limit, Solution
-from goct.tuning import Clock, Data, Tuning, Validator, folds_of, tune
+from goct.tuning import LEAVES, Clock, Data, Tuning, Validator, folds_of, tune
 
 _DEPTH = 4
-_MIN_LEAF = 5
 _FOLDS = 5
 
 
@@ -64,15 +63,19 @@ class Tuned:
             return [("size", "not tuned: the largest tree")]
         results = tuning.results()
         mean, error = results["mean_test_score"], results["se_test_score"]
-        chosen, most = tuning.best_splits, len(self.path) - 1
-        fewest = Tuning(tuning.settings, tuning.found, "one_se").best_splits
-        others = [f"{_splits(k)}: {mean[k]:.4f}" for k in sorted({fewest, most} - {chosen})]
+        chosen, most = tuning.choice, tuning.choice - tuning.best_splits + len(self.path) - 1
+        fewest = Tuning(tuning.settings, tuning.found, "one_se").choice
+        others = [
+            f"{_splits(tuning.splits[k])}: {mean[k]:.4f}" for k in sorted({fewest, most} - {chosen})
+        ]
+        leaf = tuning.best_setting.min_samples_leaf
+        leaves = f", leaves of {leaf} rows at least" if len(tuning.settings) > 1 else ""
         by = f"{tuning.n_folds} folds" if tuning.n_folds > 1 else "1 fold"
         rows = [
             (
                 "size",
-                f"{_splits(chosen)} of 0 to {most}: {mean[chosen]:.4f} ± {error[chosen]:.4f} on "
-                f"rows held back, the best of {by}"
+                f"{_splits(tuning.best_splits)} of 0 to {len(self.path) - 1}{leaves}: "
+                f"{mean[chosen]:.4f} ± {error[chosen]:.4f} on rows held back, the best of {by}"
                 + (f"  ({', '.join(others)})" if others else ""),
             )
         ]
@@ -106,46 +109,56 @@ def tune_size(
     """
     train = prepared.train
     depth = options.depth_or(_DEPTH)
-    leaf = _MIN_LEAF if min_leaf is None else min_leaf
-    setting = OptimalTreeClassifier(
-        metric,
-        depth,
-        min_samples_leaf=max(leaf, 1),
-        pos_label=None if train.positive is None else train.classes[train.positive],
-        binarizer=prepared.binarizer,
-        constraints=constraints,
-    )
+    leaves = LEAVES if min_leaf is None else (max(min_leaf, 1),)
+    settings = [
+        OptimalTreeClassifier(
+            metric,
+            depth,
+            min_samples_leaf=leaf,
+            pos_label=None if train.positive is None else train.classes[train.positive],
+            binarizer=prepared.binarizer,
+            constraints=constraints,
+        )
+        for leaf in leaves
+    ]
     clock = Clock(seconds_left(), joblib.effective_n_jobs(options.n_jobs))
 
     def report(done: int, total: int) -> None:
         left = clock.elapsed / (done + 1) * (total - done)
         progress.show(
-            f"{clock.elapsed:8.1f} s  choosing the size: {done} of {total} folds done, "
+            f"{clock.elapsed:8.1f} s  choosing the size: {done} of {total} searches done, "
             f"about {left:.0f} s left"
         )
 
     data = Data(prepared.table, prepared.table, prepared.labels, train.classes, None, None)
     folds = folds_of(n_folds, prepared.labels, random_state=seed) if n_folds else []
-    found = path(
-        train,
-        metric,
-        depth,
-        max_splits=options.max_splits,
-        min_samples_leaf=leaf,
-        constraints=constraints,
-        time_limit=clock.limit(len(folds)),
-        n_jobs=clock.width,
-        callback=progress,
-    )
+
+    def find(leaf: int, before_last: int) -> Path:
+        return path(
+            train,
+            metric,
+            depth,
+            max_splits=options.max_splits,
+            min_samples_leaf=leaf,
+            constraints=constraints,
+            time_limit=clock.limit(before_last),
+            n_jobs=clock.width,
+            callback=progress,
+        )
+
+    found = find(leaves[0], len(folds) * len(leaves))
     if found.limit is Limit.INTERRUPTED or found[-1].tree is None or not folds:
         return Tuned(found, None, found.limit is Limit.NONE)
     try:
         validator = Validator(data, None, options.max_splits)
-        tuning = tune([setting], folds, validator, clock, n_jobs=options.n_jobs, report=report)
+        tuning = tune(settings, folds, validator, clock, n_jobs=options.n_jobs, report=report)
     except NoTreeError as error:
         progress.note(f"the number of splits is not tuned: {error}")
         return Tuned(found, None, isinstance(error, InfeasibleError))
     except KeyboardInterrupt:
         progress.note("interrupted: the number of splits is not tuned")
         return Tuned(found, None, is_complete=False)
-    return Tuned(found, tuning, tuning.is_proven and tuning.n_folds == len(folds))
+    if (leaf := tuning.best_setting.min_samples_leaf) != leaves[0]:
+        found = find(int(leaf), 0)
+    complete = found.limit is Limit.NONE and tuning.n_folds == len(folds)
+    return Tuned(found, tuning, complete and tuning.is_proven)

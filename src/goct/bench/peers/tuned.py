@@ -22,7 +22,7 @@ from goct.bench.peers.base import Answer, Question, Solver, Unsupported
 FOLDS = 5
 DATA_OPTIONS = ("target", "most_rows", "leaks")
 """Options of a run that are about its data."""
-_LEAVES = (1, 5)
+_LEAVES = (1, 5, 10, 20)
 _MOST_PRICES = 10
 
 
@@ -197,7 +197,12 @@ class TunedThresholdCart(TunedCart):
         tuned = TunedThresholdClassifierCV(model, scoring=_scorer(lesson), cv=_folds(lesson))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            tuned.fit(lesson.X, lesson.y)
+            try:
+                tuned.fit(lesson.X, lesson.y)
+            except ValueError as error:
+                if "constant predictions" not in str(error):
+                    raise
+                return Pupil(model.predict, _splits(model))  # no threshold to tune
         return Pupil(tuned.predict, _splits(tuned.estimator_))
 
 
