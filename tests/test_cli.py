@@ -481,7 +481,8 @@ def test_the_size_is_tuned(customers: Path, tmp_path: Path) -> None:
     result = run(*fit, "--save", tmp_path / "m.json", "--test-size", 0.2)
     assert result.exit_code == 0, result.output
     size = re.search(
-        r"^size +(\d+) splits? of 0 to 15: 0\.\d{4} ± 0\.\d{4} on rows held back, the best of 5",
+        r"^size +(\d+) splits? of 0 to 15, leaves of (\d+) rows at least: "
+        r"0\.\d{4} ± 0\.\d{4} on rows held back, the best of 5",
         result.output,
         re.MULTILINE,
     )
@@ -491,7 +492,7 @@ def test_the_size_is_tuned(customers: Path, tmp_path: Path) -> None:
     saved = Model.load(tmp_path / "m.json")
     assert saved.question.max_splits == int(size[1])
     assert saved.question.max_depth == 4
-    assert "leaves of 5 samples at least" in result.output
+    assert f"leaves of {size[2]} samples at least" in result.output
     # It is what the estimator chooses, from the same folds.
     frame = pd.read_csv(customers)
     whole = run(*fit, "--metric", "accuracy", "--binarizer", "quantiles")
