@@ -251,8 +251,8 @@ def _text(runs: Sequence[Run]) -> list[str]:
         "fold cross-validation inside these rows, by the metric that is tested; conditions are "
         "made inside each fold. All small trees have the same limit on depth.",
         "goct chooses the number of splits from the exact size path of each fold, and the least "
-        "leaf (5, 10 or 20 rows). CART is tuned "
-        "over depth, leaf size (1, 5, 10 or 20 rows) and `ccp_alpha`; for metrics other than accuracy also "
+        "leaf (5, 10 or 20 rows). CART is tuned over depth, leaf size (1, 5, 10 or 20 rows) and "
+        "`ccp_alpha`; for metrics other than accuracy also "
         "with balanced class weights, and with a tuned threshold on its probabilities. FIGS "
         "(sums of trees) is tuned over the number of splits, and hierarchical shrinkage over "
         "leaves and strength. Histogram gradient boosting, as it comes, is the ceiling.",
