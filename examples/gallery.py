@@ -37,6 +37,10 @@ def main(folder: Path) -> None:
     path = goct.path(problem, "f1", max_depth=3)
     save("path", path.plot())
 
+    # How the number of splits is chosen.
+    classifier = goct.OptimalTreeClassifierCV("f1", max_depth=3, pos_label="malignant")
+    save("validation", classifier.fit(X, labels).plot_validation())
+
     # All trades between recall and false alarms, level lines of F1, and CART.
     front = goct.frontier(problem, max_depth=2, pareto=True)
     ax = front.plot(metric="f1", others={"CART": cart_tree(problem, 2)})

@@ -189,7 +189,7 @@ def test_a_tuned_tree_says_what_to_expect(customers: Path, tmp_path: Path) -> No
     assert f"on new data {expected} expected" in re.sub(" +", " ", result.output)
     page = report.read_text(encoding="utf-8")
     assert f"<strong>{validation.estimate:.4f}</strong>" in page
-    assert f"± {validation.estimate_error:.4f} on new rows, by 5 folds" in page
+    assert f"±\u00a0{validation.estimate_error:.4f} on new rows, by 5 folds" in page
     assert "rows held back: mean of 5 folds" in page
     assert run("report", model, "-o", report).exit_code == 0
     alone = report.read_text(encoding="utf-8")

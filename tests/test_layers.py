@@ -13,7 +13,7 @@ import goct
 
 ROOT = Path(goct.__file__).parent
 TOOLS = "_core _deadline _validation exceptions exact"
-CORE = f"{TOOLS} _html _text metrics tree constraints features problem task solution"
+CORE = f"{TOOLS} _html _plot _text metrics tree constraints features problem task solution"
 MAY_IMPORT = {
     "_deadline": "exceptions",
     "_validation": "exact",
@@ -21,6 +21,7 @@ MAY_IMPORT = {
     "exact": "",
     "files": "",
     "_html": "",
+    "_plot": "",
     "_text": "exact",
     "metrics": "exact",
     "tree": "_html _text _validation metrics",

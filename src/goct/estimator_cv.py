@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from sklearn.metrics import check_scoring
 from sklearn.utils.validation import check_is_fitted
 
+from goct._plot import axes_or_new, finish
 from goct._validation import check_choice
 from goct.data.frame import read_table
 from goct.estimator import OptimalTreeClassifier, check_target, no_tree
@@ -270,12 +271,7 @@ class OptimalTreeClassifierCV(OptimalTreeClassifier):
             If matplotlib is not installed: ``pip install goct[plot]``.
         """
         check_is_fitted(self)
-        try:
-            import matplotlib.pyplot as plt
-        except ImportError:
-            raise ImportError("a plot needs matplotlib: pip install 'goct[plot]'") from None
-        if ax is None:
-            ax = plt.subplots(figsize=(6, 3.8), layout="constrained")[1]
+        ax = axes_or_new(ax, 6, 3.8)
         results = self.cv_results_
         settings = results["setting"] == results["setting"][self.best_index_]
         splits = results["param_max_splits"][settings]
@@ -288,11 +284,7 @@ class OptimalTreeClassifierCV(OptimalTreeClassifier):
             ax.plot(range(len(values)), values, color="#9aa3ad", lw=1, label="training rows")
         ax.plot(self.best_splits_, self.best_score_, "o", color="#d9622b", markersize=10,
                 fillstyle="none", label="chosen")  # fmt: skip
-        ax.set(xlabel="splits, at most", ylabel=name)
-        ax.grid(color="#eceff2")
-        ax.set_axisbelow(True)
-        ax.legend(loc="lower right", frameon=False)
-        return ax
+        return finish(ax, "splits, at most", name)
 
     def __getstate__(self) -> dict[str, Any]:
         state = super().__getstate__()

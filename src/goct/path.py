@@ -11,6 +11,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from goct._html import html_card, html_table
+from goct._plot import axes_or_new, finish
 from goct._validation import check_jobs
 from goct.certificate import CertificateError, write_path
 from goct.certificate import unsupported as no_certificate
@@ -293,12 +294,7 @@ class Path:
         ImportError
             If matplotlib is not installed: ``pip install goct[plot]``.
         """
-        if ax is None:
-            try:
-                import matplotlib.pyplot as plt
-            except ImportError:
-                raise ImportError("a plot needs matplotlib: pip install 'goct[plot]'") from None
-            ax = plt.subplots(figsize=(6, 3.8), layout="constrained")[1]
+        ax = axes_or_new(ax, 6, 3.8)
         table = self.to_dict()
         splits, values, bounds = (table[name] for name in ("splits", "value", "bound"))
         if not self.is_proven:
@@ -310,11 +306,7 @@ class Path:
         hull = [float(self._value(k)) for k in self.envelope]
         ax.plot(self.envelope, hull, "-", color="#9aa3ad", linewidth=1, zorder=1,
                 label="best for some price per split")  # fmt: skip
-        ax.set(xlabel="splits, at most", ylabel=self.task.metric.name)
-        ax.grid(color="#eceff2")
-        ax.set_axisbelow(True)
-        ax.legend(loc="lower right", frameon=False)
-        return ax
+        return finish(ax, "splits, at most", self.task.metric.name)
 
     def _value(self, splits: int) -> Exact:
         value = self.solutions[splits].value

@@ -11,6 +11,7 @@ from math import inf
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from goct._html import html_card
+from goct._plot import axes_or_new, finish
 from goct._text import confusion_table, format_exact, one_line
 from goct._validation import check_count
 from goct.constraints import Constraint
@@ -302,12 +303,7 @@ class Solution:
         ImportError
             If matplotlib is not installed: ``pip install goct[plot]``.
         """
-        try:
-            import matplotlib.pyplot as plt
-        except ImportError:
-            raise ImportError("a plot needs matplotlib: pip install 'goct[plot]'") from None
-        if ax is None:
-            ax = plt.subplots(figsize=(6, 3.8), layout="constrained")[1]
+        ax = axes_or_new(ax, 6, 3.8)
         told: list[Progress] = self.stats.get("progress", [])
         last = Progress(float(self.stats.get("time", 0.0)), self.objective, self.bound, 0)
         events = [event for event in told if event.elapsed <= last.elapsed] + [last]
@@ -318,11 +314,7 @@ class Solution:
                 marker=".", label="proven bound")  # fmt: skip
         ax.step(times, best, where="post", color="#3a78b5", marker=".", label="best tree")
         penalty = " − penalty" if self.split_penalty else ""
-        ax.set(xlabel="seconds", ylabel=self.metric.name + penalty)
-        ax.grid(color="#eceff2")
-        ax.set_axisbelow(True)
-        ax.legend(loc="best", frameon=False)
-        return ax
+        return finish(ax, "seconds", self.metric.name + penalty, "best")
 
     @property
     def fewest_splits(self) -> bool:

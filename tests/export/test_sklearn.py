@@ -19,8 +19,9 @@ from goct.binarize.conditions import Above, IsTrue, Missing
 from goct.export import to_sklearn
 from goct.export.sklearn import LabelledTreeClassifier
 from goct.model import Model
+from goct.tree import Leaf, Split, Tree
 from tests.export.conftest import Case, all_kinds_of_rows
-from tests.support.models import random_model, small_model
+from tests.support.models import model_of, random_model, small_model
 
 
 def numeric_case(seed: int) -> Case:
@@ -54,6 +55,22 @@ def test_over_columns(seed: int) -> None:
     kept = pickle.loads(pickle.dumps(tree))
     assert kept.predict(table).tolist() == case.labels
     assert clone(tree).get_params() == tree.get_params()
+
+
+@pytest.mark.parametrize("threshold", [0.1, 0.3, 1 / 3, -0.7, 1e-9, 123456.789, 16777217.0])
+def test_values_at_a_threshold(threshold: float) -> None:
+    """scikit-learn compares 32 bits of a value with 64 bits of a threshold."""
+    apart = abs(threshold) * 1e-6
+    X = np.array([[threshold - apart], [threshold], [threshold + apart]])
+    names = small_model().tree.feature_names
+    model = model_of(Tree(Split(0, Leaf(0), Leaf(1)), ("no", "yes"), names))
+    asked = tuple(Above("age", threshold) for _ in model.conditions)
+    model = replace(model, conditions=asked, columns={"age": model.columns["age"]})
+    wanted = model.predict({"age": X[:, 0].tolist()}).tolist()
+    assert len(set(wanted)) == 2
+    for given in (X, X.astype(np.float32)):
+        table = pd.DataFrame(given, columns=["age"])
+        assert to_sklearn(model).predict(table).tolist() == wanted
 
 
 def test_over_conditions(case: Case) -> None:

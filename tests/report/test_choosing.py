@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -121,6 +122,59 @@ def test_constraints(browser: Any, address: str, keep: str, goal: str) -> None:
     confusion = goct.metrics.Confusion(problem.n_pos - fn, fp, fn, problem.n_neg - fp)
     assert goct.metrics.get_metric(goal).value(confusion) == best.value
     assert "proven" in text(browser, "summary")
+
+
+def test_a_wish_that_breaks_on_test_rows_is_said(browser: Any, address: str) -> None:
+    go(browser, f"{address}#size=3")
+    for keep in ("recall >= 0.7", "sensitivity >= 0.9", "fp <= 5"):
+        put(browser, "keep", keep)
+        problem = some_data(1)
+        fn, fp = errors(browser, training=False)
+        recall = 1 - fn / problem.n_pos
+        kept = {"recall >= 0.7": recall >= 0.7, "fp <= 5": fp <= 5}.get(keep, recall >= 0.9)
+        assert (f"On the test data it does not keep {keep}" in text(browser, "summary")) != kept
+        row = "return document.querySelector('#by-size .goal').lastElementChild.textContent"
+        assert browser.execute_script(row) == ("yes" if kept else "no")
+
+
+def test_every_size_is_in_the_table(browser: Any, address: str, made: Exploration) -> None:
+    go(browser, f"{address}#keep=recall+>%3D+0.8")
+    read = (
+        "return [...document.querySelectorAll('#by-size tbody tr')].map(r => r.children[1]"
+        ".textContent.split(' ')[0] + ' ' + r.children[2].textContent.split(' ')[0])"
+    )
+    for place, shown in enumerate(browser.execute_script(read)):
+        browser.execute_script(
+            "document.querySelectorAll('#by-size tbody tr')[arguments[0]].click()", place
+        )
+        assert f"size={place}" in browser.current_url or place == made.start
+        assert shown == "{} {}".format(*errors(browser))
+
+
+def test_an_unfinished_front_is_said(browser: Any, made: Exploration, tmp_path: Path) -> None:
+    sizes = tuple(replace(size, points=size.hull, has_front=False) for size in made.sizes)
+    write_report(replace(made, sizes=sizes), tmp_path / "page.html")
+    go(browser, f"{(tmp_path / 'page.html').as_uri()}#size=3")
+    put(browser, "keep", "fp <= 5")
+    words = "not all trades between misses and false alarms were found in time"
+    assert words in text(browser, "summary")
+    put(browser, "keep", "fp <= 0, fn <= 0")
+    assert f"Not proven: {words}" in text(browser, "summary")
+    put(browser, "keep", "recall >= 0.1")  # the best tree keeps it anyway
+    assert "that is proven" in text(browser, "summary")
+
+
+def test_without_scripts_it_is_a_report(browser: Any, address: str, made: Exploration) -> None:
+    browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
+    try:
+        browser.get("about:blank")
+        browser.get(address)
+        shown = [e.text for e in browser.find_elements("css selector", "h2, noscript")]
+    finally:
+        browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
+    assert "The tree" in shown
+    assert "What if?" not in shown
+    assert any(f"holds {len(made.models)} trees" in words for words in shown)
 
 
 def test_constraints_that_nothing_keeps(browser: Any, address: str) -> None:

@@ -89,9 +89,9 @@ def frontier(
         with atomic_write(output) as file:
             write_csv(file, columns, (row for row in rows))
     if plot is not None:
-        from goct.report.plot import plot_frontier
+        from goct.report.plot import save_plot
 
-        plot_frontier(found, plot)
+        save_plot(found, plot, width=5.6, height=5.2)
     if not options.quiet:
         typer.echo("\n".join([*_table(columns, rows), "", _account(found)]))
     if at or save_tree is not None:

@@ -80,9 +80,9 @@ def path(
         with atomic_write(output) as file:
             write_csv(file, list(table), (_cells(row) for row in zip(*table.values(), strict=True)))
     if plot is not None:
-        from goct.report.plot import plot_path
+        from goct.report.plot import save_plot
 
-        plot_path(found, plot)
+        save_plot(found, plot, width=6.0, height=4.0)
     if save is not None and chosen is not None:
         model_of(prepared, goal, chosen).save(save)
     if not options.quiet:

@@ -79,7 +79,8 @@ def to_sklearn(model: Any, *, over: str = "auto") -> DecisionTreeClassifier | Pi
         "columns": a tree over the columns themselves, which must be numbers and truth
         values: all of the classifier's columns, or those that a model needs, in the
         order of its ``columns``. scikit-learn rounds numbers to 32 bits, so that a
-        value within a ten-millionth of a threshold may fall on its other side.
+        value less than a ten-millionth above a threshold may fall below it; one that is
+        equal to the threshold falls where it should.
         "conditions": a pipeline whose first step works out the
         conditions, so that every value falls where it does in the model. "auto" takes
         columns where they allow it.
@@ -130,7 +131,8 @@ def _threshold(condition: Condition, model: Model) -> tuple[float, bool] | None:
     """Return the threshold above which a value goes right, and whether missing ones go left."""
     match condition:
         case Above(threshold=threshold):
-            return threshold, True
+            with np.errstate(over="ignore"):  # such numbers scikit-learn does not take
+                return float(np.float32(threshold)), True  # as it rounds what it compares
         case IsTrue():
             return 0.5, True
         case Missing() if model.columns[condition.column].kind in ("number", "boolean"):

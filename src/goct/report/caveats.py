@@ -40,7 +40,7 @@ def _reason(model: Model) -> str:
             "the tree has learned some of the training rows by heart. What is proven is about "
             "those rows; a smaller tree may do better on new ones."
         )
-    spread = "" if folds.estimate_error is None else f" ± {folds.estimate_error:.4f}"
+    spread = "" if folds.estimate_error is None else f"\u00a0±\u00a0{folds.estimate_error:.4f}"
     return (
         "what is proven is about the training rows. The folds that chose the size let expect "
         f"{folds.estimate:.4f}{spread}; if the test is below that, its rows are few, or unlike "

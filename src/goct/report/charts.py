@@ -134,7 +134,7 @@ def points_chart(exploration: Exploration, size: Size, *, is_roc: bool) -> Chart
         (0.0, 0.0),
         (1.0, 1.0),
     ]
-    names = ("false positive rate", "recall") if is_roc else ("recall", "precision")
+    names = ("false positive rate", "recall (sensitivity)") if is_roc else ("recall", "precision")
     across, up, chart = _axes("points", _span(real, 0), _span(real, 1), names)
 
     def at(point: Point) -> Point:

@@ -16,6 +16,8 @@ const METRICS = {
   },
   gmean: ([tp, fp, fn, tn]) => Math.sqrt(tp / (tp + fn) * tn / (tn + fp)),
 };
+const ALIASES = { sensitivity: "recall", tpr: "recall", tnr: "specificity", ppv: "precision" };
+const NOTES = { recall: "sensitivity", precision: "positive predictive value", npv: "negative predictive value" };
 const CELLS = { tp: 0, fp: 1, fn: 2, tn: 3 };
 // A best tree for all others is on the hull.
 const INSIDE_HULL = new Set(["gmean"]);
@@ -25,7 +27,7 @@ const number = (text) => Number(text.trim().replace(",", ".") || NaN);
 // One condition such as "recall >= 0.95": whether cells keep it, and whether fewer errors help.
 const readLimit = (text) => {
   const found = /^([a-z0-9_.]+)\s*(>=|<=|≥|≤)\s*([0-9]*[.]?[0-9]+)(\s*%)?$/i.exec(text);
-  const name = found && found[1].toLowerCase();
+  const asked = found && found[1].toLowerCase(), name = ALIASES[asked] ?? asked;
   if (!found || !(name in METRICS || name in CELLS)) {
     throw new Error(`“${text}” is not understood: write a metric or tp, fp, fn, tn, then >= or <=, then a number, such as recall >= 0.95`);
   }
@@ -37,6 +39,7 @@ const readLimit = (text) => {
   return { isKept, isMonotone: (name === "fp" || name === "fn") !== least };
 };
 
+// The conditions of a text, between commas or "and".
 const readLimits = (text) => text.split(/[,;]| and /i).map((part) => part.trim()).filter(Boolean).map(readLimit);
 
 // What a row costs on average, given the prices of errors and how common the positive class is.

@@ -53,7 +53,7 @@ const proofInWords = (data, size, state, found) => {
 const foldsInWords = (data, size) => {
   const mean = data.folds?.means[size.splits], error = data.folds?.errors[size.splits];
   if (mean === null || mean === undefined) return "";
-  return `On rows held back, the trees of best ${data.metric} of this size reach ${mean.toFixed(4)} ± ${error.toFixed(4)} (${plural(data.folds.n, "fold")}).`;
+  return `On rows held back, the trees of best ${data.metric} of this size reach ${mean.toFixed(4)}\u00a0±\u00a0${error.toFixed(4)} (${plural(data.folds.n, "fold")}).`;
 };
 
 const errorsInWords = (data, tree) => {
@@ -61,6 +61,10 @@ const errorsInWords = (data, tree) => {
   const part = ([tp, fp, fn, tn], where) => `${where} it misses ${fn} of ${tp + fn} “${name}”, and ${fp} of ${fp + tn} others are false alarms.`;
   return part(tree.train, "On the training data") + (tree.tested ? " " + part(tree.tested, "On the test data") : "");
 };
+
+// Whether a wish that the training data keep does not hold on the test data.
+const breaksOnTest = (state, found, tree) => state.mode !== "hand" && !found.fails && tree.tested !== null
+  && !readLimits(state.keep).every((limit) => limit.isKept(tree.tested));
 
 const more = (difference) => `${Math.abs(difference)} ${difference < 0 ? "fewer" : "more"}`;
 
@@ -103,6 +107,7 @@ const writeSummary = (data, size, state, found) => {
     ["Proof", proofInWords(data, size, state, found)],
     ["New rows", foldsInWords(data, size)],
     ["Errors", tree.train ? errorsInWords(data, tree) : ""],
+    ["Careful", breaksOnTest(state, found, tree) ? `On the test data it does not keep ${state.keep}. Ask for more than is needed, or take a smaller tree.` : ""],
     ["Beside it", [tree.train ? neighboursInWords(data, size, found.tree) : "", othersInWords(data, size, found.tree), cartInWords(size, state)].join(" ").trim()],
   ];
   byId("summary").replaceChildren(...entries.filter(([, text]) => text).flatMap(([name, text]) => {
@@ -124,7 +129,7 @@ const addCells = (row, kinds, texts) => texts.forEach((text, i) => {
 
 const share = (part, total) => total ? `${part} (${(100 * part / total).toFixed(1)} %)` : "–";
 
-const cellsOfSize = (data, size, found, hasTest) => {
+const cellsOfSize = (data, size, state, found, hasTest) => {
   const tree = data.trees[found.tree], mean = data.folds?.means[size.splits];
   if (found.fails) return [String(size.splits), "no tree keeps it" + (found.proven ? "" : " so far")];
   const errors = (cells) => [share(cells[2], cells[0] + cells[2]), share(cells[1], cells[1] + cells[3])];
@@ -132,6 +137,7 @@ const cellsOfSize = (data, size, found, hasTest) => {
     String(size.splits), ...errors(tree.train), ...(hasTest ? errors(tree.tested) : []),
     short(tree.value), ...(data.folds ? [mean === null || mean === undefined ? "" : mean.toFixed(4)] : []),
     found.proven ? "proven" : "not proven",
+    ...(hasTest && state.mode !== "hand" && state.keep ? [breaksOnTest(state, found, tree) ? "no" : "yes"] : []),
   ];
 };
 
@@ -142,13 +148,14 @@ const drawBySize = (data, state) => {
     "splits, at most", "missed, training", "false alarms, training",
     ...(hasTest ? ["missed, test", "false alarms, test"] : []), `${data.metric}, training`,
     ...(data.folds ? [`best ${data.metric}, folds`] : []), "best of its size",
+    ...(hasTest && state.mode !== "hand" && state.keep ? ["keeps it on test"] : []),
   ]);
   const body = table.createTBody();
   data.sizes.forEach((size, i) => {
     if (!size.points.length) return;
     const at = state.mode === "hand" ? { ...state, point: nearestPoint(data, size, data.trees[choose(data, data.sizes[state.size], state).tree]) } : state;
     const row = body.insertRow();
-    addCells(row, ["th", "td"], cellsOfSize(data, size, choose(data, size, at), hasTest));
+    addCells(row, ["th", "td"], cellsOfSize(data, size, at, choose(data, size, at), hasTest));
     if (row.cells.length === 2) row.cells[1].colSpan = 9;
     row.classList.toggle("goal", i === state.size);
     row.dataset.size = i;
@@ -311,7 +318,7 @@ const wireRest = (page) => {
 
 const start = (data) => {
   const page = new Page(data);
-  for (const name of new Set([data.metric, ...Object.keys(METRICS)])) byId("goal")?.add(new Option(name.replaceAll("_", " "), name));
+  for (const name of new Set([data.metric, ...Object.keys(METRICS)])) byId("goal")?.add(new Option(name.replaceAll("_", " ") + (NOTES[name] ? ` (${NOTES[name]})` : ""), name));
   byId("row")?.append(new Option("typed below", ""), ...data.rows.map((_, i) => new Option(`row ${i + 1}`, i)));
   if (byId("row")) byId("row").value = page.state.row;
   wireChoices(page);

@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from goct._plot import axes_or_new, new_figure
 from goct.export.colours import class_colours
 from goct.files import atomic_write
 from goct.report.intervals import interval_words
@@ -14,7 +15,6 @@ from goct.report.view import NodeView, TreeView, view_of, wrapped
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
     from goct.path import Path as SizePath
     from goct.search.frontier import Frontier
@@ -52,15 +52,9 @@ def plot_tree(source: Any, ax: Axes | None = None, *, fontsize: float = 8.5) -> 
     ImportError
         If matplotlib is not installed: ``pip install goct[plot]``.
     """
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError:
-        raise ImportError("plot_tree needs matplotlib: pip install 'goct[plot]'") from None
     view = view_of(source)
-    if ax is None:
-        size = (_COLUMN * view.depth + _WIDTH + 0.4, _ROW * view.n_leaves + 0.5)
-        figure, ax = plt.subplots(figsize=(max(size[0], 2.4), max(size[1], 1.2)))
-        figure.subplots_adjust(left=0.01, right=0.99, top=0.99, bottom=0.01)
+    size = (_COLUMN * view.depth + _WIDTH + 0.4, _ROW * view.n_leaves + 0.5)
+    ax = axes_or_new(ax, max(size[0], 2.4), max(size[1], 1.2))
     ax.set_axis_off()
     ax.set_xlim(-_WIDTH / 2 - 0.15, _COLUMN * view.depth + _WIDTH / 2 + 0.15)
     ax.set_ylim(-_ROW * (view.n_leaves - 0.5), _ROW / 2)
@@ -90,13 +84,13 @@ def _draw_line(ax: Axes, view: TreeView, node: NodeView, fontsize: float) -> Non
     )
     share = float(node.total / view.nodes[0].total) if view.nodes[0].total else 0.0
     width = 0.8 + 9 * share
-    ax.add_patch(PathPatch(curve, fill=False, edgecolor="#d3d9df", linewidth=width, zorder=1))
+    ax.add_patch(PathPatch(curve, fill=False, edgecolor="#9aa3ad", alpha=0.45, lw=width, zorder=1))
     ax.text(
         end - 0.05,
         y1 - 0.05 if node.answer else y1 + 0.03,
         "yes" if node.answer else "no",
         fontsize=fontsize * 0.85,
-        color="#5b6570",
+        color="#7f8a96",
         ha="right",
         va="top" if node.answer else "bottom",
         zorder=4,
@@ -154,47 +148,22 @@ def _draw_bar(ax: Axes, view: TreeView, node: NodeView, left: float, bottom: flo
         at += part
 
 
-def plot_frontier(frontier: Frontier, path: str | os.PathLike[str]) -> None:
-    """Draw a frontier in the plane of recall and false positive rate, and save the figure.
+def save_plot(
+    source: Frontier | SizePath, file: str | os.PathLike[str], *, width: float, height: float
+) -> None:
+    """Draw a frontier or a size path, and save the figure.
 
     Parameters
     ----------
-    frontier
-        The frontier.
-    path
-        A file that ends in .png, .svg or .pdf; written whole or not at all.
-    """
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise ImportError("a figure needs matplotlib: pip install 'goct[plot]'") from None
-    figure = Figure(figsize=(5.6, 5.2), layout="constrained")
-    frontier.plot(figure.subplots())
-    _save(figure, path)
-
-
-def plot_path(path: SizePath, file: str | os.PathLike[str]) -> None:
-    """Draw the values of a size path, and save the figure.
-
-    Parameters
-    ----------
-    path
-        The path.
+    source
+        What to draw.
     file
         A file that ends in .png, .svg or .pdf; written whole or not at all.
+    width, height
+        The size of the figure in inches.
     """
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise ImportError("a figure needs matplotlib: pip install 'goct[plot]'") from None
-    figure = Figure(figsize=(6.0, 4.0), layout="constrained")
-    path.plot(figure.subplots())
-    _save(figure, file)
-
-
-def _save(figure: Figure, path: str | os.PathLike[str]) -> None:
-    target = Path(path)
-    buffer = io.BytesIO()
+    figure, target, buffer = new_figure(width, height), Path(file), io.BytesIO()
+    source.plot(figure.subplots())
     figure.savefig(buffer, format=target.suffix[1:].lower(), dpi=150)
-    with atomic_write(target, binary=True) as file:
-        file.write(buffer.getvalue())
+    with atomic_write(target, binary=True) as opened:
+        opened.write(buffer.getvalue())

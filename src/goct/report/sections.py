@@ -184,7 +184,7 @@ def _fold_words(validation: Validation) -> dict[str, str] | None:
         name, words = f"{validation.score}, rows held back", f"of trees of this size, by {folds}"
     if number is None:
         return None
-    spread = f"± {error:.4f} " if error is not None and validation.n_folds > 1 else ""
+    spread = f"±\u00a0{error:.4f} " if error is not None and validation.n_folds > 1 else ""
     return {"name": name, "value": f"{number:.4f}", "words": spread + words}
 
 

@@ -163,6 +163,5 @@ def _place(tree: Tree, counts: NodeCounts) -> tuple[NodeView, ...]:
 
 def wrapped(text: str, width: int, lines: int = 2) -> list[str]:
     """Break a text into a few lines; what does not fit ends in three dots."""
-    return textwrap.wrap(text, width, max_lines=lines, placeholder="…", break_on_hyphens=False) or [
-        text
-    ]
+    found = textwrap.wrap(text, width, max_lines=lines, placeholder="…", break_on_hyphens=False)
+    return [text[: width - 1] + "…"] if found == ["…"] != [text] else found or [text]

@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from goct._html import html_card, html_table
+from goct._plot import axes_or_new, finish
 from goct.certificate import write_hull
 from goct.constraints import Constraint, MetricConstraint, check_constraints
 from goct.exact import Exact, as_fraction
@@ -167,12 +168,7 @@ class Frontier:
         ImportError
             If matplotlib is not installed: ``pip install goct[plot]``.
         """
-        try:
-            import matplotlib.pyplot as plt
-        except ImportError:
-            raise ImportError("a plot needs matplotlib: pip install 'goct[plot]'") from None
-        if ax is None:
-            ax = plt.subplots(figsize=(5.6, 5.2), layout="constrained")[1]
+        ax = axes_or_new(ax, 5.6, 5.2)
         ax.plot([0, 1], [0, 1], color="#9aa3ad", linewidth=0.8, linestyle=":")
         if metric is not None:
             _draw_levels(ax, get_metric(metric), self.problem)
@@ -185,15 +181,11 @@ class Frontier:
         for name, tree in (others or {}).items():
             point = Vertex(tree, tree.confusion(self.problem))
             place = [point.false_positive_rate], [point.recall]
-            ax.plot(*place, "s", color="#5b6570", markersize=7, label=name)
-        ax.set(xlabel="false positive rate", ylabel="recall")
+            ax.plot(*place, "s", color="#7f8a96", markersize=7, label=name)
         ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
         splits = "" if self.max_splits is None else f" with at most {self.max_splits} splits"
         ax.set_title(f"Trees of {self.depth_in_words}{splits}", loc="left", fontsize=11)
-        ax.grid(color="#eceff2")
-        ax.set_axisbelow(True)
-        ax.legend(loc="lower right", frameon=False)
-        return ax
+        return finish(ax, "false positive rate", "recall")
 
     def __repr__(self) -> str:
         points = "" if self.pareto is None else f", {len(self.pareto)} points of the Pareto front"
@@ -375,7 +367,7 @@ def _draw_levels(ax: Axes, metric: Metric, problem: Problem, steps: int = 40) ->
 
     values = [[value(recall, rate) for rate in shares] for recall in shares]
     rates = [float(share) for share in shares]
-    lines = ax.contour(rates, rates, values, levels=14, colors="#b8c0c8", linewidths=0.8)
+    lines = ax.contour(rates, rates, values, levels=14, colors="#9aa3ad", linewidths=0.8)
     ax.clabel(lines, fontsize=7, fmt="%.2g")
 
 
