@@ -182,9 +182,9 @@ Oracle::Plan Oracle::fit_memory(const Costs& costs, int depth, int classes, Cont
 
 // What the search found; of several trees the best.
 void Oracle::update(Answer& answer, std::int64_t bound, const Costs& costs, const Preorder& preorder,
-                    const Control& control) const {
+                    bool is_whole) const {
     answer.bound = bound;
-    answer.proven = control.reason() == StopReason::none;
+    answer.proven = is_whole;
     if (preorder.empty()) {
         if (answer.proven) answer.tree.clear();
         return;
@@ -219,10 +219,11 @@ Answer Oracle::find(const Question& question, Control& control) {
         const SearchContext context{instance, plan.techniques, cache_, known.number, ratios, control, plan.matrix_bytes};
         const std::int64_t cutoff = avoidable_cutoff(question.cutoff, base);
         Search<AnySplits> search(context, priced ? useful_depth(limit, costs, std::min(cutoff, answer.cost - base)) : limit);
-        auto [bound, relaxed, cost, tree] = search.solve({cutoff}, plan.jobs);
+        auto [bound, relaxed, cost, tree] = search.solve({cutoff}, plan.jobs, question.effort);
         if (!tree[0].empty() && !search.expand_at_last(tree[0]))
             throw std::logic_error("a found tree could not be worked out");
-        update(answer, bound[0] + base, costs, tree[0], control);
+        const bool ends = question.effort == Effort::all || bound[0] >= std::min(cutoff, cost[0]);
+        update(answer, bound[0] + base, costs, tree[0], ends && control.reason() == StopReason::none);
     } catch (const SearchStopped&) {
     }
     return answer;
@@ -258,7 +259,8 @@ std::vector<Answer> Oracle::find_budgets(const Question& question, const std::ve
             if (!tree.empty() && !search.expand_at_last(tree))
                 throw std::logic_error("a found tree could not be worked out");
         for (int m = 0; m <= asked; ++m)
-            update(answers[m], bounds[std::min(m, most)] + base, costs, trees[std::min(m, most)], control);
+            update(answers[m], bounds[std::min(m, most)] + base, costs, trees[std::min(m, most)],
+                   control.reason() == StopReason::none);
     } catch (const SearchStopped&) {
     }
     for (int m = 0; m <= asked && !cutoffs.empty(); ++m)
@@ -328,7 +330,8 @@ Answer Oracle::find_thresholds(const Question& question, Control& control) {
     const std::int64_t base = unavoidable(costs), cutoff = avoidable_cutoff(question.cutoff, base);
     const int splits = question.max_splits ? std::max(*question.max_splits, 0) : kAnySplits;
     const auto found = search.solve({depth, splits}, cutoff);
-    update(answer, found.bound + base, costs, found.cost < cutoff ? found.tree : Preorder{}, control);
+    update(answer, found.bound + base, costs, found.cost < cutoff ? found.tree : Preorder{},
+           control.reason() == StopReason::none);
     return answer;
 }
 

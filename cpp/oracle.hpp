@@ -34,13 +34,14 @@ struct Question {
     std::int64_t min_leaf_weight = 0;
     std::optional<std::int64_t> cutoff; // only trees that cost less are wanted
     std::optional<int> max_splits;
+    Effort effort = Effort::all;        // of one question without a limit on splits
 };
 
 struct Answer {
     Tree tree;                  // empty: none below the cutoff was found
     std::int64_t cost = 0;      // of the tree
     std::int64_t bound = 0;     // no tree costs less
-    bool proven = false;        // the tree is optimal, or there is none below the cutoff
+    bool proven = false;        // the tree is optimal, or there is none below the cutoff; not after less than all effort
 };
 
 // What is asked about trees whose false negatives weigh x and false positives y, counted by row: points with
@@ -105,7 +106,7 @@ private:
     Plan fit_memory(const Costs& costs, int depth, int classes, Control& control);
     std::vector<Answer> start(const Costs& costs, int depth, int splits, Control& control) const;
     void update(Answer& answer, std::int64_t bound, const Costs& costs, const Preorder& preorder,
-                const Control& control) const;
+                bool is_whole) const;
     Answer find(const Question& question, Control& control);
     std::vector<Answer> find_budgets(const Question& question, const std::vector<std::int64_t>& cutoffs,
                                      Control& control);

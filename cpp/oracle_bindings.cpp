@@ -115,11 +115,11 @@ void bind_oracle(nb::module_& module) {
         .def(
             "solve",
             [](Oracle& self, Matrix costs, std::int64_t split_cost, int max_depth, std::int64_t min_leaf_weight,
-               std::optional<std::int64_t> cutoff, std::optional<int> max_splits, std::optional<double> time_limit,
-               nb::object callback) {
+               std::optional<std::int64_t> cutoff, std::optional<int> max_splits, int effort,
+               std::optional<double> time_limit, nb::object callback) {
                 Control control(time_limit.value_or(std::numeric_limits<double>::infinity()));
                 const Question question{costs.data(), static_cast<int>(costs.shape(1)), split_cost, max_depth,
-                                        min_leaf_weight, cutoff, max_splits};
+                                        min_leaf_weight, cutoff, max_splits, static_cast<Effort>(effort)};
                 Answer answer;
                 run_with_callback(control, self.cache(), callback,
                                   [&](Errands&) { answer = self.solve(question, control); });
@@ -127,7 +127,7 @@ void bind_oracle(nb::module_& module) {
                                       name(control.reason()), stats_of(control, self));
             },
             "costs"_a, "split_cost"_a, "max_depth"_a, "min_leaf_weight"_a, "cutoff"_a.none(), "max_splits"_a.none(),
-            "time_limit"_a.none(), "callback"_a.none())
+            "effort"_a, "time_limit"_a.none(), "callback"_a.none())
         .def(
             "solve_budgets",
             [](Oracle& self, Matrix costs, int max_depth, int max_splits, std::int64_t min_leaf_weight,

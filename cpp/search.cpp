@@ -13,6 +13,8 @@ constexpr double kLong = 2.0, kEarly = 0.05, kShare = 0.2;
 // The smaller depths of a search that takes long end here.
 constexpr int kDeepStart = 9;
 constexpr int kFewFeatures = 64;
+// After so much of the features of the first node it is better to go on than to ask anew.
+constexpr double kEnough = 0.25;
 // Deeper searches have first trees of their own: so many features are looked at by greedy trees, of no larger depth.
 constexpr int kShallow = 4, kCandidates = 12, kDeepGreedy = 12;
 // After half of the time, with so few features of the first node behind it, a search will not come to its end. Then the
@@ -365,7 +367,7 @@ void Search<V>::search(int l, int depth, const Values& cutoffs, Outcome& out) {
         else
             try_features(l, depth, out);
         if (narrow()) return;
-        if (context_.control.stopped()) return raise(out.bound, at.unsolved);
+        if (context_.control.stopped() || (l == 0 && has_enough_)) return raise(out.bound, at.unsolved);
         for (int m = 0; m < size_of(cutoffs); ++m)
             out.bound[m] = out.cost[m] < cutoffs[m] ? out.cost[m] : std::max(out.bound[m], at.unsolved[m]);
     }
@@ -591,7 +593,9 @@ class Search<V>::Loop final : public SharedWork {
 public:
     Loop(Search& owner, int l, int depth, int next, Outcome& out)
         : SharedWork(l), owner_(owner), home_(owner.level(l)), control_(owner.context_.control), depth_(depth),
-          out_(out), next_(next), best_(out.bound.size(), -1), done_(home_.order.size()) {
+          out_(out), next_(next), last_(size_of(home_.order)),
+          enough_(l == 0 && owner.takes_any_ ? static_cast<int>(kEnough * last_) : 0), best_(out.bound.size(), -1),
+          done_(home_.order.size()) {
         std::fill_n(done_.begin(), next, true);
         scratch_.side_classes = home_.side_classes;
         scratch_.sums = home_.sums;
@@ -602,6 +606,7 @@ public:
         guarded(owner_, home_);
         if (shared_) owner_.crew_->team.withdraw(*this, owner_.member_);
         if (error_) std::rethrow_exception(error_);
+        owner_.has_enough_ = last_ < size_of(home_.order);
         if (level == 0) owner_.tried_ = static_cast<double>(next_) / std::max(size_of(home_.order), 1);
         for (; next_ < size_of(home_.order); ++next_) {
             sum_up(home_.order[next_], home_);
@@ -661,7 +666,7 @@ private:
         Outcome found;
         std::unique_lock guard(lock_);
         report();
-        while (next_ < size_of(home_.order) && !control_.stopped()) {
+        while (next_ < std::min(size_of(home_.order), last_) && !control_.stopped()) {
             const int i = next_++, f = home_.order[i];
             exhausted = next_ == size_of(home_.order);
             done_[i] = true;
@@ -680,8 +685,11 @@ private:
             search.sum_up(own);
             guard.lock();
             lower(home_.unsolved, own.sums);
+            // The first feature that has a tree will do, even if one after it was faster with a better one.
+            const bool is_enough = i < enough_ && i < last_ && found.cost.back() < kInfinite;
+            if (is_enough) last_ = i;
             for (int m = 0; m < size_of(limits); ++m) {
-                if (found.cost[m] >= limit(i, m)) continue;
+                if (!is_enough && (i > last_ || found.cost[m] >= limit(i, m))) continue;
                 home_.limits[m] = out_.cost[m] = found.cost[m];
                 out_.tree[m] = found.tree[m];
                 best_[m] = i;
@@ -735,7 +743,8 @@ private:
     const int depth_;
     Outcome& out_;
     std::mutex lock_;
-    int next_;
+    int next_, last_;
+    const int enough_;          // a tree with one of so many features ends a search for any tree
     std::vector<int> best_;     // by class, in order
     std::vector<bool> done_;    // bounds of the others are not in unsolved yet
     Level scratch_;
@@ -763,7 +772,7 @@ const Node& Search<V>::enter_root() {
 }
 
 template <class V>
-typename Search<V>::Outcome Search<V>::solve(const Values& cutoffs, int jobs, bool deepen) {
+typename Search<V>::Outcome Search<V>::solve(const Values& cutoffs, int jobs, Effort effort, bool deepen) {
     jobs_ = jobs;
     watched_ = deepen;
     Crew crew(*this, jobs);
@@ -774,17 +783,21 @@ typename Search<V>::Outcome Search<V>::solve(const Values& cutoffs, int jobs, bo
     for (int m = 0; m < size_of(cutoffs); ++m)
         if (best.cost[m] < kInfinite && !expand(best.tree[m], true)) best.cost[m] = kInfinite;
     if (!known && depth_ > 2 && context_.techniques.first_pass) find_first(cutoffs, best);
+    takes_any_ = effort == Effort::any_tree;
+    const auto is_enough = [&] { return takes_any_ && any_below(best.cost, cutoffs); };
+    known = known || (effort == Effort::first_trees && depth_ > 2) || is_enough();
     if (!known && depth_ > 3 && deepen && context_.techniques.deepening) {
         // Only a search that takes long needs a better start.
         Control& control = context_.control;
         control.pause_at(std::min(kLong, kEarly * control.limit()));
         pass({}, cutoffs, best);
-        known = !control.paused();
+        known = !control.paused() || is_enough();
         if (!known) find_better(cutoffs, best);
+        known = known || is_enough();
         if (!known && context_.techniques.ladder) {
             control.pause_at(kHalf * control.limit());
             pass({}, cutoffs, best);
-            known = !control.paused();
+            known = !control.paused() || is_enough();
             if (!known && tried_ < kPromising) climb(cutoffs, best);
         }
         control.resume();
@@ -897,7 +910,7 @@ void Search<V>::start_from(int depth, const Values& cutoffs, Outcome& best) {
         limits[std::min(m, classes - 1)] = std::max(limits[std::min(m, classes - 1)], limit(m));
     Outcome found;
     try {
-        found = smaller.solve(limits, jobs_, false);
+        found = smaller.solve(limits, jobs_, Effort::all, false);
     } catch (const SearchStopped&) {
         return;
     }
@@ -939,6 +952,7 @@ bool Search<V>::expand(Preorder& tree, bool known_only) {
 template <class V>
 bool Search<V>::expand_at_last(Preorder& tree) {
     context_.control.finish();
+    takes_any_ = false;
     return expand(tree, false);
 }
 

@@ -52,6 +52,9 @@ struct SearchContext {
     std::size_t matrix_bytes;           // for each thread's pair counts
 };
 
+// How far a search goes: to a proof; to a proof unless the first passes find a tree; or no further than these.
+enum class Effort { all, any_tree, first_trees };
+
 // One thread's search. All values are avoidable costs (see Costs) plus split costs; V says which trees they are the
 // least of, AnySplits or SplitBudgets. The latter wants costs without a split cost: whoever has one puts it into the
 // cutoffs.
@@ -83,7 +86,7 @@ public:
     // The trees for all rows that cost least, if that is below their cutoffs: then bound and cost are equal. Otherwise
     // the bound is at least the cutoff. If the search was stopped, the bounds are true and the trees the best so far.
     // A cutoff of zero switches a class off.
-    Outcome solve(const Values& cutoffs, int jobs, bool deepen = true);
+    Outcome solve(const Values& cutoffs, int jobs, Effort effort = Effort::all, bool deepen = true);
 
     // Replaces the stand-ins of a tree that solve() left, after which this search is over.
     bool expand_at_last(Preorder& tree);
@@ -217,6 +220,7 @@ private:
     int jobs_ = 1;
     Crew* crew_ = nullptr;      // while there is one
     int member_ = 0;            // of it
+    bool takes_any_ = false, has_enough_ = false;   // see Effort::any_tree
     bool watched_ = true;       // bounds of a search that only helps another one are not those of the question
 };
 

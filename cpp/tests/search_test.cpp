@@ -157,14 +157,20 @@ TEST(threads_find_the_same_tree) {
         Question question = data.question(), budgets = question;
         budgets.split_cost = 0;
         budgets.max_splits = draw(random, 3, 8);
-        std::optional<Answer> first;
+        std::optional<Answer> first, first_any;
         std::vector<Answer> first_budgets;
         for (const int jobs : {1, 2, 3, 8}) {
             Oracle oracle = data.oracle(jobs);
             Control control;
             const Answer answer = oracle.solve(question, control);
             const std::vector<Answer> answers = oracle.solve_budgets(budgets, {}, control);
-            if (!first) first = answer, first_budgets = answers;
+            question.effort = Effort::any_tree;
+            question.cutoff = answer.cost + 3;
+            const Answer any = data.oracle(jobs).solve(question, control);
+            question.effort = Effort::all;
+            question.cutoff.reset();
+            if (!first) first = answer, first_budgets = answers, first_any = any;
+            CHECK(any.cost == first_any->cost && same(any.tree, first_any->tree));
             CHECK(answer.proven && answer.cost == first->cost && answer.bound == answer.cost);
             CHECK(same(answer.tree, first->tree));
             for (std::size_t m = 0; m < answers.size(); ++m) {
@@ -172,6 +178,37 @@ TEST(threads_find_the_same_tree) {
                 CHECK(same(answers[m].tree, first_budgets[m].tree));
             }
         }
+    }
+}
+
+// A search with less effort may miss the optimum, but says so; and one to any tree misses none of all trees.
+TEST(less_effort_is_no_proof) {
+    Random random(13);
+    for (int trial = 0; trial < 1000 * scale(); ++trial) {
+        const Data data = draw_data(random, 14, 6);
+        const std::int64_t best = BruteForce(data).solve(15);
+        Techniques techniques;
+        techniques.first_pass = techniques.order = trial % 3 > 0;
+        Oracle oracle = data.oracle(1 + trial % 3, techniques);
+        Control control;
+        Question question = data.question();
+        for (const Effort effort : {Effort::first_trees, Effort::any_tree}) {
+            question.effort = effort;
+            question.cutoff.reset();
+            Answer answer;
+            do {
+                answer = oracle.solve(question, control);
+                CHECK(answer.bound <= best && (!answer.proven || answer.tree.empty() || answer.cost == best));
+                CHECK(!answer.proven || !answer.tree.empty() || *question.cutoff <= best);
+                if (answer.tree.empty()) break;
+                CHECK(best <= answer.cost && cost_of(data, answer.tree) == answer.cost && is_allowed(data, answer.tree));
+                question.cutoff = answer.cost;
+            } while (!answer.proven);
+            if (effort == Effort::any_tree) CHECK(answer.proven && question.cutoff == best);
+        }
+        question.effort = Effort::all;
+        question.cutoff.reset();
+        CHECK(oracle.solve(question, control).cost == best);
     }
 }
 

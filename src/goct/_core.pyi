@@ -37,6 +37,7 @@ class Oracle:
         min_leaf_weight: int,
         cutoff: int | None,
         max_splits: int | None,
+        effort: int,
         time_limit: float | None,
         callback: Callable[..., bool] | None,
     ) -> tuple[Any, int, int, bool, str, dict[str, Any]]: ...

@@ -60,6 +60,7 @@ class ModelOracle:
         cutoff: int,
         to_bound: ToBound | None = None,
         split_cost: int = 0,
+        any_tree: bool = False,
     ) -> Answer:
         """Find the tree of least ``a * FN + b * FP + split_cost * splits`` below a cutoff."""
         task, unit = self.session.incumbent.task, self.plane.problem.weight_unit

@@ -109,6 +109,7 @@ class Dinkelbach:
                 to_bound=lambda least, a=alpha, b=beta, f=floor: lift(  # type: ignore[misc]
                     self._bound(staircase.raised(f, a, b, least))
                 ),
+                any_tree=True,
             )
             floor = staircase.raised(floor, alpha, beta, answer.bound)
             if answer.tree is None:

@@ -44,7 +44,8 @@ class Answer:
         None if there is none.
     bound
         Proven: no tree costs less. At least the cutoff without a tree, and the
-        cost of the tree otherwise, unless the oracle has tolerances.
+        cost of the tree otherwise, unless any tree was asked for or the oracle
+        has tolerances.
     """
 
     tree: Tree | None
@@ -91,6 +92,7 @@ class Oracle(Protocol):
         cutoff: int,
         to_bound: ToBound | None = None,
         split_cost: int = 0,
+        any_tree: bool = False,
     ) -> Answer:
         """Find the tree of least ``a * FN + b * FP + split_cost * splits`` below a cutoff.
 
@@ -104,6 +106,9 @@ class Oracle(Protocol):
             Only cheaper trees are of interest.
         to_bound
             For the bound of a run that is looked at or stopped on the way.
+        any_tree
+            Whether any tree below the cutoff will do, if it is found at once; the bound may be
+            less than it costs then.
 
         Raises
         ------
@@ -116,6 +121,11 @@ class Oracle(Protocol):
 
 class InsideOracle(Oracle, Protocol):
     """Can also find unsupported nondominated points, and trees with the fewest splits."""
+
+    def guess(
+        self, a: int, b: int, size: SizeLimit, *, cutoff: int, split_cost: int = 0
+    ) -> Tree | None:
+        """Find a tree below a cutoff in no time, if possible; see :meth:`cheapest`."""
 
     def fewest_splits(self, a: int, b: int, size: SizeLimit, *, cost: int) -> Tree | None:
         """Find the tree with the fewest splits of all that cost least, which is `cost`.

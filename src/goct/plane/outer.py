@@ -24,13 +24,9 @@ from goct.exact import Exact
 from goct.plane.dinkelbach import Lift, Maximum
 from goct.plane.hull import Edge, HullWalk, Point, normal
 from goct.plane.oracle import Incumbent, InsideOracle, Oracle, TooFineError
-from goct.plane.points import Plane, Target, round_share
+from goct.plane.points import Plane, Target
 from goct.plane.staircase import Staircase
 from goct.task import SizeLimit
-
-_RESOLUTION = 1000
-_WIDEST = 4
-"""A tangent is of use if no candidate costs more than so many times as much as the tree there."""
 
 
 class OuterApproximation:
@@ -107,7 +103,8 @@ class OuterApproximation:
         if self._hull:
             walk.try_edges(self._hull)
         elif best is not None and best.splits:
-            walk.try_tangent(*self.plane.of(best))
+            with suppress(TooFineError):
+                walk.try_tangent(*self.plane.of(best))
         walk.follow_hull()
         if self.inside is not None:
             walk.look_inside(self.inside)
@@ -216,20 +213,15 @@ class _Walk(HullWalk):
                 self._ask(*normal(*edge), budget + 1)
 
     def try_tangent(self, x: int, y: int) -> None:
-        """Ask in the direction in which the metric rises at the point of a tree.
-
-        Not if trees may be better in quite other directions: then this tells little.
-        """
-        rise = self.plane.slopes(x, y)
-        among = self.floor <= self.ceiling
-        if sum(rise) == 0 or not among.any():
-            return
-        a = round_share(rise[0] / sum(rise), _RESOLUTION)
-        b = _RESOLUTION - a
-        most = int((a * self.staircase.high + b * self.ceiling)[among].max())
-        if most < _WIDEST * (a * x + b * y + 1):
-            with suppress(TooFineError):
-                self._ask(a, b, most + 1)
+        """Ask below the tangent of the metric at the point of a tree, as long as that rises."""
+        best = self.target.above
+        while sum(self.plane.slopes(x, y)) and (self.floor <= self.ceiling).any():
+            a, b, _ = self.plane.tangent(x, y)
+            point, _ = self._ask(a, b, a * x + b * y)
+            if point is None or self.target.above == best:
+                return
+            best = self.target.above
+            x, y = point
 
     def follow_hull(self) -> None:
         """Ask linear questions until no edge with candidates above it can be improved."""
@@ -309,17 +301,22 @@ class _Walk(HullWalk):
                 self.incumbent.tighten(self._bound(self.floor))
 
     def _ask(self, a: int, b: int, cutoff: int) -> tuple[Point | None, bool]:
-        """Find the tree of least ``a * FN + b * FP`` below a cutoff; learn from the answer.
+        """Find a tree of small ``a * FN + b * FP`` below a cutoff; learn from the answer.
 
         Says also whether, without such a tree, it is proven that there is none.
         """
         raised = self.staircase.raised
         point, answer = self.ask(
-            a, b, cutoff, lambda least: self._bound(raised(self.floor, a, b, least))
+            a,
+            b,
+            cutoff,
+            lambda least: self._bound(raised(self.floor, a, b, least)),
+            any_tree=True,
         )
         self.floor = raised(self.floor, a, b, answer.bound)
         if point is not None:
-            self.cheapest_in[point] = a, b
+            if a * point[0] + b * point[1] <= answer.bound:
+                self.cheapest_in[point] = a, b
             self._take(*point)
         return point, answer.bound >= cutoff
 

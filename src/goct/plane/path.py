@@ -170,6 +170,7 @@ class SharedOracle:
         cutoff: int,
         to_bound: ToBound | None = None,
         split_cost: int = 0,
+        any_tree: bool = False,
     ) -> Answer:
         """Find the tree of least ``a * FN + b * FP`` below a cutoff, for the largest budget."""
         assert split_cost == 0, "a price per split is none of a budget"
@@ -177,6 +178,12 @@ class SharedOracle:
         cutoffs = [self._cutoff(splits, a, b) for splits in range(most)] + [cutoff]
         answers = self.cheapest_by_splits(a, b, replace(size, max_splits=most), cutoffs=cutoffs)
         return answers[most]
+
+    def guess(
+        self, a: int, b: int, size: SizeLimit, *, cutoff: int, split_cost: int = 0
+    ) -> Tree | None:
+        """Find a tree below a cutoff in no time, if possible."""
+        return self.oracle.guess(a, b, size, cutoff=cutoff, split_cost=split_cost)
 
     def cheapest_by_splits(
         self, a: int, b: int, size: SizeLimit, *, cutoffs: Sequence[int], learn: Learn | None = None

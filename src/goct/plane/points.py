@@ -15,6 +15,9 @@ from goct.tree import Tree
 
 Coordinate: TypeAlias = int | Fraction
 
+RESOLUTION = 1000
+"""Directions that need not be exact are multiples of a part in so many."""
+
 
 def round_share(share: float, resolution: int) -> int:
     """Round a share to a multiple of 1/resolution that is neither 0 nor 1; return the multiple."""
@@ -83,6 +86,24 @@ class Plane(Points):
             float(self.value(*point)) for point in ((x, y), (x + dx, y), (x, y + dy))
         )
         return max((here - right) * dx, 0.0), max((here - up) * dy, 0.0)
+
+    def tangent(
+        self, x: int, y: int, split_penalty: Fraction = Fraction(0), resolution: int = RESOLUTION
+    ) -> tuple[int, int, int]:
+        """Return, roughly, the normal of the objective's level surface at a point.
+
+        What a false negative, a false positive and a split cost; the first two add
+        up to the resolution.
+        """
+        a, b = self.slopes(x, y)
+        if a + b == 0:
+            return resolution // 2, resolution - resolution // 2, 0
+        a_parts = round_share(a / (a + b), resolution)
+        b_parts = resolution - a_parts
+        # A split that costs more than there is to gain is as good as forbidden.
+        most = a_parts * self.n_pos + b_parts * self.n_neg + 1
+        c_parts = resolution * float(split_penalty) / (a + b)
+        return a_parts, b_parts, round(min(c_parts, most))
 
 
 @dataclass(frozen=True)

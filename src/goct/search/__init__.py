@@ -3,6 +3,7 @@
 from goct.search.engine import solve_search
 from goct.search.oracle import (
     TECHNIQUES,
+    Effort,
     FrontResult,
     LinearOracle,
     OracleProgress,
@@ -12,6 +13,7 @@ from goct.search.oracle import (
 
 __all__ = [
     "TECHNIQUES",
+    "Effort",
     "FrontResult",
     "LinearOracle",
     "OracleProgress",

@@ -11,10 +11,9 @@ that are left.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from itertools import product
 from typing import TypeAlias
 
 import numpy as np
@@ -22,14 +21,14 @@ from numpy.typing import NDArray
 
 from goct.exact import Exact
 from goct.plane.oracle import Incumbent, InsideOracle, Scored, TooFineError
-from goct.plane.points import Plane, Target, round_share
+from goct.plane.points import RESOLUTION, Plane, Target
 from goct.plane.staircase import Staircase
 from goct.search.questions import LARGEST_COST
+from goct.tree import Tree
 
 Direction: TypeAlias = tuple[int, int, int]
 """What a false negative, a false positive and a split cost."""
 
-_RESOLUTION = 1000
 _MOST_CUTS = 50
 _MOST_ALONE = 31
 """Up to so many splits, each number has bounds of its own."""
@@ -37,8 +36,11 @@ _SHARE = 8
 """Beyond, a number m shares its group with about m divided by this."""
 _FEW_SPLITS = 5
 """Up to so many, the question about all numbers of splits is the quicker one."""
-_TILTS = (-0.1, -0.05, -0.03, -0.01, 0, 0.01, 0.03, 0.05, 0.1)
-_STRETCHES = ((0.7, 0.8, 0.9, 1, 1.1, 1.2, 1.4), (0, 0.25, 0.5, 0.6, 1.7, 2, 3, 5))
+_TILT, _TILTS = 0.1, 41
+_STRETCHES = (
+    np.linspace(0.7, 1.4, 29),
+    np.append(np.linspace(0, 0.7, 15), np.linspace(1.4, 5, 25)),
+)
 """Directions that are tried around a tangent. Cheap splits come last: they make questions hard."""
 
 
@@ -81,7 +83,7 @@ class BudgetSweep:
         self.floors = [floor] * len(self.groups)
         # The costs of splits may be as large as all others together, and 64 of them must fit.
         room = LARGEST_COST // (400 * max(plane.n_pos + plane.n_neg, 1))
-        self._resolution = min(max(room, 2), _RESOLUTION)
+        self._resolution = min(max(room, 2), RESOLUTION)
         self._met = {(0, plane.n_neg, 0), (plane.n_pos, 0, 0)}  # trees without a split
         self._ceilings: dict[int, NDArray[np.int64]] = {}
         self._ceilings_for: tuple[Exact, int] | None = None
@@ -98,7 +100,9 @@ class BudgetSweep:
         """Ask until that finds no better tree."""
         # The numbers of the questions after these may be smaller.
         with suppress(TooFineError):
-            self._cut()
+            self._cut(self._guess)
+            self._separate()
+            self._cut(self._ask)
             self._separate()
         with suppress(TooFineError):
             self._sweep()
@@ -126,7 +130,7 @@ class BudgetSweep:
         """Return a bound on the objective of trees with more than so many splits."""
         return self._bound(self.floors, beyond)
 
-    def _cut(self) -> None:
+    def _cut(self, ask: Callable[[Direction, Sequence[int]], bool]) -> None:
         """Cut off the most promising point, as long as that finds new trees."""
         for _ in range(_MOST_CUTS):
             point = self._most_promising()
@@ -134,19 +138,18 @@ class BudgetSweep:
                 return
             group, step = point
             x, y = int(self.staircase.low[step]), int(self.floors[group][step])
-            direction = self._tangent(x, y)
-            if not self._ask(direction, self._left()) or self.floors[group][step] == y:
+            if not ask(self._tangent(x, y), self._left()):
                 return
 
     def _separate(self) -> None:
         """Ask for trees below planes that all known trees are above."""
-        for _ in range(2 * len(self.groups)):
+        for _ in range(_MOST_CUTS):
             left = self._left()
             if not left or self.groups[left[-1]][1] <= _FEW_SPLITS:
                 return
             if (plane := self._between(left)) is None:
                 return
-            self._ask(*plane)
+            self._ask(*plane, any_tree=True)
 
     def _sweep(self) -> None:
         """Ask for the cheapest tree of each number of splits."""
@@ -168,29 +171,39 @@ class BudgetSweep:
                     floor = np.maximum(floor, self.floors[group + 1])
                 self.floors[group] = floor
 
-    def _ask(self, direction: Direction, wanted: Sequence[int]) -> bool:
-        """Find the cheapest tree in a direction; say whether it is a new one.
+    def _guess(self, direction: Direction, wanted: Sequence[int]) -> bool:
+        """Look for a cheap tree in a direction, without a proof; say whether it is a new one."""
+        a, b, c = direction
+        cutoff = self._largest_cutoff(direction, wanted)
+        return self._meet(self.oracle.guess(a, b, self.task.size, cutoff=cutoff, split_cost=c))
 
-        The cutoff is the largest cost, over the wanted groups, that can still
-        improve the incumbent.
-        """
+    def _ask(self, direction: Direction, wanted: Sequence[int], *, any_tree: bool = False) -> bool:
+        """Find the cheapest tree in a direction, or any; say whether it is a new one."""
         a, b, c = direction
         answer = self.oracle.cheapest(
             a,
             b,
             self.task.size,
             split_cost=c,
-            cutoff=max(self._cutoff(k, self.groups[k][0], direction) for k in wanted),
+            cutoff=self._largest_cutoff(direction, wanted),
+            any_tree=any_tree,
             to_bound=lambda least: self._bound(self._raised(direction, least)),
         )
         self.floors = self._raised(direction, answer.bound)
-        is_new = False
-        if answer.tree is not None:
-            point = (*self.plane.of(answer.tree), answer.tree.splits)
-            is_new = point not in self._met
-            self._met.add(point)
+        is_new = self._meet(answer.tree)
         self.incumbent.tighten(self.bound())
         return is_new
+
+    def _meet(self, tree: Tree | None) -> bool:
+        """Remember the point of a tree; say whether it is a new one."""
+        before = len(self._met)
+        if tree is not None:
+            self._met.add((*self.plane.of(tree), tree.splits))
+        return len(self._met) > before
+
+    def _largest_cutoff(self, direction: Direction, wanted: Sequence[int]) -> int:
+        """Return the largest cost, over the wanted groups, that can still improve the incumbent."""
+        return max(self._cutoff(k, self.groups[k][0], direction) for k in wanted)
 
     def _group(self, splits: int) -> int:
         """Return the group that a number of splits is in."""
@@ -265,27 +278,32 @@ class BudgetSweep:
         That with the largest margins, and the groups that it is good for.
         """
         known = np.array(sorted(self._met), dtype=np.int64)
-        corners = [
-            (self.staircase.high[among], self._ceiling(self.groups[k][0])[among])
-            for k, among in ((k, self._first_among(k)) for k in left)
-        ]
         lasts = np.array([self.groups[k][1] for k in left])
-        tangents = {self._tangent_of_ceiling(k) for k in (left[0], left[len(left) // 2], left[-1])}
+        tangents = [self._tangent_of_ceiling(k) for k in (left[0], left[len(left) // 2], left[-1])]
+        least, most = (end([a for a, _, _ in tangents]) for end in (min, max))
+        near = np.linspace(
+            least - _TILT * self._resolution, most + _TILT * self._resolution, _TILTS
+        )
+        a = np.unique(np.clip(np.rint(near), 1, self._resolution - 1)).astype(np.int64)[:, None]
+        b = self._resolution - a
+        corners = [(self._first_among(k), self._ceiling(self.groups[k][0])) for k in left]
+        cutoffs = np.stack(
+            [(a * self.staircase.high[m] + b * y[m]).max(axis=1) + 1 for m, y in corners], axis=1
+        )
+        costs = a * known[:, 0] + b * known[:, 1]
+        typical = max(c for _, _, c in tangents)
         for stretches in _STRETCHES:
-            best = 0
-            found: tuple[Direction, list[int]] | None = None
-            for (a0, _, c0), tilt in product(sorted(tangents), _TILTS):
-                a = round_share(a0 / self._resolution + tilt, self._resolution)
-                b = self._resolution - a
-                cutoffs = np.array([(a * x + b * y).max() + 1 for x, y in corners])
-                for c in sorted({round(c0 * stretch) for stretch in stretches}):
-                    margins = (known @ (a, b, c)).min() - cutoffs - c * lasts
-                    score = int(np.clip(margins, 0, max(c0, 1)).sum())
-                    if score > best:
-                        good = np.flatnonzero(margins > 0)
-                        best, found = score, ((a, b, c), [left[int(i)] for i in good])
-            if found is not None:
-                return found
+            c = np.unique(np.rint(np.outer([c for _, _, c in tangents], stretches)))
+            c = c.astype(np.int64)[:, None]
+            # By share, price and group.
+            cheapest = (costs[:, None] + c * known[:, 2]).min(axis=2)
+            margins = cheapest[:, :, None] - cutoffs[:, None] - c * lasts
+            good = margins > 0
+            many, margin = good.sum(axis=2), np.clip(margins, 0, max(typical, 1)).sum(axis=2)
+            i, j = np.unravel_index(np.lexsort((margin.ravel(), many.ravel()))[-1], many.shape)
+            if many[i, j]:
+                direction = int(a[i, 0]), int(b[i, 0]), int(c[j, 0])
+                return direction, [left[int(k)] for k in np.flatnonzero(good[i, j])]
         return None
 
     def _tangent_of_ceiling(self, group: int) -> Direction:
@@ -295,16 +313,7 @@ class BudgetSweep:
         return self._tangent(int(self.staircase.low[step]), int(ceiling[step]))
 
     def _tangent(self, x: int, y: int) -> Direction:
-        """Return, roughly, the normal of the objective's level surface at a point."""
-        a, b = self.plane.slopes(x, y)
-        if a + b == 0:
-            return self._resolution // 2, self._resolution // 2, 0
-        a_parts = round_share(a / (a + b), self._resolution)
-        b_parts = self._resolution - a_parts
-        # A split that costs more than there is to gain is as good as forbidden.
-        most = a_parts * self.plane.n_pos + b_parts * self.plane.n_neg + 1
-        c_parts = self._resolution * float(self.task.split_penalty) / (a + b)
-        return a_parts, b_parts, round(min(c_parts, most))
+        return self.plane.tangent(x, y, self.task.split_penalty, self._resolution)
 
 
 def _groups(most: int) -> list[tuple[int, int]]:

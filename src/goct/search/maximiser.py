@@ -89,6 +89,8 @@ class PlaneMaximiser:
         """Find the best tree, and prove it."""
         incumbent, task = self.incumbent, self.incumbent.task
         penalty = task.split_penalty
+        with suppress(TooFineError):
+            self._climb()
         if not penalty or incumbent.objective is None:
             target = Target(incumbent.objective)
             self._top = self._maximise(target, task.size, lambda v: task.penalised(v, 1))
@@ -101,6 +103,17 @@ class PlaneMaximiser:
         if penalty:
             self._go_through_budgets()
         incumbent.tighten(incumbent.objective)
+
+    def _climb(self) -> None:
+        """Look for better trees in the direction in which the objective rises, without a proof."""
+        incumbent, task = self.incumbent, self.incumbent.task
+        while (best := incumbent.best) is not None:
+            x, y = self.plane.of(best.tree)
+            a, b, c = self.plane.tangent(x, y, task.split_penalty)
+            cost = a * x + b * y + c * best.tree.splits
+            self.oracle.guess(a, b, task.size, cutoff=cost, split_cost=c)
+            if incumbent.best is best:
+                return
 
     def _go_through_budgets(self) -> None:
         task = self.incumbent.task

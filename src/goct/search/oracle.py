@@ -43,6 +43,17 @@ TECHNIQUES: Mapping[str, str] = {
 _LARGEST = 2**63 - 1
 
 
+class Effort(Enum):
+    """How far a search goes."""
+
+    ALL = 0
+    """To a proof."""
+    ANY_TREE = 1
+    """To a proof, unless a tree below the cutoff is found at once."""
+    FIRST_TREES = 2
+    """No further than what is found at once."""
+
+
 class OracleStatus(Enum):
     """What a result claims."""
 
@@ -51,7 +62,7 @@ class OracleStatus(Enum):
     CUTOFF = "cutoff"
     """It is proven that no tree costs less than the cutoff."""
     STOPPED = "stopped"
-    """The search was stopped; the tree is the best so far, the bound is proven."""
+    """The search ended before; the tree is the best so far, the bound is proven."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,6 +273,7 @@ class LinearOracle:
         max_splits: int | None = None,
         min_leaf_weight: int = 0,
         cutoff: int | None = None,
+        effort: Effort = Effort.ALL,
         time_limit: float | None = None,
         callback: Callable[[OracleProgress], bool | None] | None = None,
     ) -> OracleResult:
@@ -285,6 +297,10 @@ class LinearOracle:
             Least weight of the rows of a leaf. A tree without splits is always allowed.
         cutoff
             Only trees that cost less are wanted.
+        effort
+            How far to search. Less than all may end without a proof: then the status is
+            ``STOPPED``, and there is no limit. Does not matter if splits are limited, or over
+            ranks.
         time_limit
             Seconds.
         callback
@@ -303,6 +319,7 @@ class LinearOracle:
             _non_negative(min_leaf_weight, "min_leaf_weight"),
             None if cutoff is None else max(-_LARGEST, min(int(cutoff), _LARGEST)),
             None if max_splits is None else _non_negative(max_splits, "max_splits", 10**6),
+            Effort(effort).value,
             time_limit,
             _adapt(callback),
         )

@@ -47,6 +47,11 @@ class ProblemOracle:
             return None
         return features if features.n_kept > _FEW_THRESHOLDS * features.ranks.shape[1] else None
 
+    @property
+    def can_guess(self) -> bool:
+        """Whether a search can end with what is found at once."""
+        return self._ranked is None
+
     @cached_property
     def _core(self) -> LinearOracle:
         features = self._ranked

@@ -12,7 +12,7 @@ from goct.exact import Exact
 from goct.plane.oracle import Answer, Learn, Proven, Session, ToBound, TooFineError
 from goct.plane.points import Points
 from goct.problem import Problem
-from goct.search.oracle import OracleProgress, TreeTuple
+from goct.search.oracle import Effort, OracleProgress, OracleStatus, TreeTuple
 from goct.search.problem_oracle import ProblemOracle
 from goct.solution import Limit
 from goct.task import SizeLimit
@@ -64,6 +64,7 @@ class CostOracle:
         to_bound: ToBound | None = None,
         is_objective: bool = False,
         direction: tuple[int, int] | None = None,
+        effort: Effort = Effort.ALL,
     ) -> Answer:
         """Find the cheapest tree, see :meth:`LinearOracle.solve`.
 
@@ -79,6 +80,8 @@ class CostOracle:
             Whether `to_bound` turns the cost of a tree into its objective.
         direction
             The direction (a, b) that the costs are those of, if they are.
+        effort
+            How far to search.
 
         Raises
         ------
@@ -103,11 +106,13 @@ class CostOracle:
             max_splits=size.max_splits,
             min_leaf_weight=self._min_leaf,
             cutoff=cutoff,
+            effort=effort,
             time_limit=session.left.time,
             callback=watch,
         )
         session.nodes += int(result.stats["nodes"])
-        if direction is not None:
+        is_whole = result.status is not OracleStatus.STOPPED or result.limit is not Limit.NONE
+        if direction is not None and is_whole:
             session.proven.append(Proven(*direction, split_cost, size, (result.bound,)))
         tree = self._offer(result.tree)
         if result.limit is not Limit.NONE:
@@ -249,6 +254,7 @@ class SearchOracle(CostOracle):
         cutoff: int,
         to_bound: ToBound | None = None,
         split_cost: int = 0,
+        any_tree: bool = False,
     ) -> Answer:
         """Find the tree of least ``a * FN + b * FP + split_cost * splits`` below a cutoff."""
         return self.solve(
@@ -258,7 +264,18 @@ class SearchOracle(CostOracle):
             cutoff=cutoff,
             to_bound=to_bound,
             direction=(a, b),
+            effort=Effort.ANY_TREE if any_tree else Effort.ALL,
         )
+
+    def guess(
+        self, a: int, b: int, size: SizeLimit, *, cutoff: int, split_cost: int = 0
+    ) -> Tree | None:
+        """Find a tree below a cutoff in no time, if possible; see :meth:`cheapest`."""
+        if size.max_splits is not None or not self.core.can_guess:
+            return None
+        costs = self._costs(a, b, split_cost)
+        effort = Effort.FIRST_TREES
+        return self.solve(costs, size, split_cost=split_cost, cutoff=cutoff, effort=effort).tree
 
     def fewest_splits(self, a: int, b: int, size: SizeLimit, *, cost: int) -> Tree | None:
         """Find the tree with the fewest splits of all that cost least, which is `cost`."""
