@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from importlib.metadata import version as version_of
+from pathlib import Path
 from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parent / "_ext"))
+import cli_options
 
 project = "goct"
 author = "The goct developers"
@@ -47,10 +52,12 @@ html_theme_options = {
 
 
 def setup(app: Any) -> None:
-    """Put the pages of recorded results, which `goct bench report` writes, below their index."""
+    """Add what is made by programs: the options of the commands, and a list of recorded results."""
 
-    def add_results(_app: Any, page: str, source: list[str]) -> None:
-        if page == "results/index":
+    def complete(_app: Any, page: str, source: list[str]) -> None:
+        if page == "reference/cli-options":
+            source[0] = f"# Options of the commands\n\n{cli_options.markdown()}"
+        elif page == "results/index":
             source[0] += "\n```{toctree}\n:hidden:\n:glob:\n\n*\n```\n"
 
-    app.connect("source-read", add_results)
+    app.connect("source-read", complete)

@@ -5,7 +5,6 @@ import gzip
 import json
 import os
 import re
-import shlex
 import subprocess
 import sys
 from importlib.metadata import version
@@ -102,6 +101,14 @@ def test_metrics() -> None:
     lines = runner.invoke(app, ["metrics"]).output.splitlines()
     assert lines[1].split()[:2] == ["accuracy", "linear"]
     assert any(line.split()[:2] == ["mcc", "quasiconvex"] for line in lines)
+
+
+def test_demo_writes_its_table(tmp_path: Path) -> None:
+    table = tmp_path / "cancer.csv"
+    assert "diagnosis" in runner.invoke(app, ["demo", "--table", str(table)]).output
+    data = load_breast_cancer(as_frame=True)
+    expected = data.data.assign(diagnosis=data.target_names[data.target]).to_csv(index=False)
+    assert table.read_text() == expected
 
 
 def test_demo_proves_a_tree() -> None:
@@ -617,31 +624,6 @@ def test_leaves_and_threads(customers: Path) -> None:
     assert [size for size in re.findall(r"of (\d+) right", alone.output) if int(size) < 40]
     tree = alone.output.partition("\ntime")[0]
     assert tree == together.output.partition("\ntime")[0]
-
-
-def test_the_page_shows_what_the_commands_print(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    reference = Path(__file__).resolve().parents[1] / "docs" / "reference"
-    page = (reference / "cli.md").read_text(encoding="utf-8")
-    blocks = re.findall(r"^```(\w+)\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
-    commands = [shlex.split(text.replace("\\\n", "")) for kind, text in blocks if kind == "sh"]
-    outputs = [text for kind, text in blocks if kind in ("text", "sql")]
-    monkeypatch.chdir(tmp_path)
-    code = next(text for kind, text in blocks if kind == "py")
-    exec(code, {"load_breast_cancer": load_breast_cancer})
-    assert [words[1] for words in commands] == ["fit", "fit", "path", "frontier"]
-
-    def printed(*arguments: str) -> str:
-        result = run(*arguments)
-        assert result.exit_code == 0, result.output
-        return re.sub(r"(?m)^time .*", "time", result.stdout)
-
-    found = [printed(*words[1:]) for words in commands[:3]]
-    found += [printed("show", "model.json", "--format", name) for name in ("rules", "sql")]
-    assert found == [re.sub(r"(?m)^time .*", "time", text) for text in outputs[:5]]
-    printed(*commands[3][1:])
-    assert {"report.html", "frontier.png", "frontier.csv"} <= {p.name for p in tmp_path.iterdir()}
 
 
 # What users get wrong.

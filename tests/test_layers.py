@@ -53,7 +53,7 @@ MAY_IMPORT = {
     "estimator": f"{CORE} probabilities data binarize model export solve",
     "tuning": f"{CORE} data estimator path",
     "estimator_cv": f"{CORE} data estimator path tuning",
-    "demo": f"{CORE} binarize solve",
+    "demo": f"{CORE} binarize files solve",
     "citation": "_core",
     "bench": f"{CORE} files cart binarize estimator_cv search mip solve goct",
     "explore": f"{CORE} cart model path report search",

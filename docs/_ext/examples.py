@@ -1,8 +1,10 @@
-"""Run the Python examples of the README and of all pages, and compare what they print.
+"""Run the examples of the README and of all pages, and compare what they print.
 
-A page is one program, read from top to bottom. A ``text`` block right after a
-``python`` block is its output; times may differ. With ``--write`` the outputs
-are replaced by what the examples print now.
+A page is one program, read from top to bottom, in a folder of its own. A ``text``
+block right after a ``python`` block is its output. In a ``console`` block the
+lines after ``$`` are commands of goct, and what follows them, if anything does, is
+what they print; a line that ends with a backslash goes on. Times may differ.
+With ``--write`` the outputs are replaced by what the examples print now.
 """
 
 from __future__ import annotations
@@ -10,23 +12,33 @@ from __future__ import annotations
 import argparse
 import contextlib
 import io
+import os
 import re
+import shlex
 import sys
+import tempfile
 from pathlib import Path
 
+from typer.testing import CliRunner
+
+from goct.cli.app import app
+
 ROOT = Path(__file__).resolve().parents[2]
+KINDS = ("tutorials", "how-to", "reference", "explanation")
 _EXAMPLE = re.compile(
-    r"^```python\n(?P<code>.*?)^```\n(?:\n```text\n(?P<output>.*?)^```\n)?",
+    r"^```python\n(?P<code>.*?)^```\n(?:\n```text\n(?P<output>.*?)^```\n)?"
+    r"|^```console\n(?P<session>.*?)^```\n",
     re.MULTILINE | re.DOTALL,
 )
+_COMMAND = re.compile(r"^\$ (?P<command>(?:.*\\\n)*.*)\n(?P<output>(?:(?!\$ ).*\n)*)", re.MULTILINE)
 _TIME = re.compile(r"^time +[\d.]+ s$", re.MULTILINE)
+_SETTLED = (0, 3)  # exit codes: done, or stopped at a limit
 
 
 def pages() -> list[Path]:
     """Return the pages that may hold examples."""
-    kinds = ("tutorials", "how-to", "reference", "explanation")
     written = [ROOT / "docs" / "index.md"]
-    for kind in kinds:
+    for kind in KINDS:
         written += sorted((ROOT / "docs" / kind).glob("*.md"))
     return [ROOT / "README.md", *written]
 
@@ -43,28 +55,57 @@ def run(text: str, name: str = "<page>") -> tuple[str, list[tuple[str, str]]]:
     names: dict[str, object] = {"__name__": "__main__"}
     differences: list[tuple[str, str]] = []
 
-    def real(example: re.Match[str]) -> str:
-        stdout = io.StringIO()
-        with contextlib.redirect_stdout(stdout):
-            exec(compile(example["code"], name, "exec"), names)
-        claimed, printed = example["output"], stdout.getvalue()
-        if claimed is None or _TIME.sub("time", claimed) == _TIME.sub("time", printed):
-            return example[0]
+    def settle(claimed: str, printed: str) -> str:
+        if _TIME.sub("time", claimed) == _TIME.sub("time", printed):
+            return claimed
         differences.append((claimed, printed))
-        return f"```python\n{example['code']}```\n\n```text\n{printed}```\n"
+        return printed
 
-    return _EXAMPLE.sub(real, text), differences
+    def real(example: re.Match[str]) -> str:
+        if example["session"] is not None:
+            return f"```console\n{_COMMAND.sub(converse, example['session'])}```\n"
+        printed = _python(example["code"], name, names)
+        if example["output"] is None:
+            return example[0]
+        output = settle(example["output"], printed)
+        return f"```python\n{example['code']}```\n\n```text\n{output}```\n"
+
+    def converse(exchange: re.Match[str]) -> str:
+        printed = _shell(exchange["command"])
+        output = settle(exchange["output"], printed) if exchange["output"].strip() else ""
+        return f"$ {exchange['command']}\n{output or exchange['output']}"
+
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        return _EXAMPLE.sub(real, text), differences
+
+
+def _python(code: str, name: str, names: dict[str, object]) -> str:
+    stdout = io.StringIO()
+    with contextlib.redirect_stdout(stdout):
+        exec(compile(code, name, "exec"), names)
+    return stdout.getvalue()
+
+
+def _shell(command: str) -> str:
+    program, *words = shlex.split(command.replace("\\\n", ""))
+    if program != "goct":
+        raise ValueError(f"{command!r} is no command of goct; use another kind of block")
+    result = CliRunner().invoke(app, words, env={"COLUMNS": "100"})
+    if result.exit_code not in _SETTLED:
+        raise ValueError(f"{command!r} ends with code {result.exit_code}: {result.output}")
+    return result.stdout
 
 
 def main() -> int:
-    """Check all pages, or rewrite them."""
+    """Check all pages or some, or rewrite them."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("pages", nargs="*", type=Path, help="by default all of them")
     parser.add_argument("--write", action="store_true", help="replace outputs that differ")
     options = parser.parse_args()
     failed = False
-    for page in pages():
-        text, differences = run(page.read_text(encoding="utf-8"), str(page.relative_to(ROOT)))
-        print(f"{page.relative_to(ROOT)}: {len(differences)} outputs differ")
+    for page in options.pages or pages():
+        text, differences = run(page.read_text(encoding="utf-8"), str(page))
+        print(f"{os.path.relpath(page, ROOT)}: {len(differences)} outputs differ", flush=True)
         if options.write:
             page.write_text(text, encoding="utf-8")
             continue

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import csv
+import os
 from collections.abc import Callable
 
 from sklearn.datasets import load_breast_cancer
 
 from goct.binarize import Binarizer
+from goct.files import atomic_write
 from goct.problem import Problem
 from goct.solution import Solution
 from goct.solve import solve
@@ -42,3 +45,15 @@ def run_demo(
     solution = solve(problem, "f1", max_depth=depth, time_limit=time_limit)
     echo(solution.summary())
     return solution
+
+
+def write_table(path: str | os.PathLike[str]) -> None:
+    """Write the breast cancer data as a CSV file, its last column the diagnosis."""
+    data = load_breast_cancer()
+    with atomic_write(path) as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow([*data.feature_names, "diagnosis"])
+        labels = data.target_names[data.target]
+        writer.writerows(
+            [*row, label] for row, label in zip(data.data.tolist(), labels, strict=True)
+        )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -60,13 +61,22 @@ app.add_typer(bench, name="bench")
 
 
 @app.command()
+@guarded
 def demo(
     depth: Annotated[int, typer.Option(min=0, max=8, help="The depth of the tree.")] = 4,
     time_limit: Annotated[float, typer.Option(min=0.1, help="Seconds at most.")] = 60.0,
+    table: Annotated[
+        Path | None,
+        typer.Option(help="Only write the dataset, breast cancer, to this CSV file."),
+    ] = None,
 ) -> None:
     """Learn an optimal tree on a dataset that comes along, and show what is proven."""
-    from goct.demo import run_demo
+    from goct.demo import run_demo, write_table
 
+    if table is not None:
+        write_table(table)
+        typer.echo(f"{table}: the breast cancer data, with the column 'diagnosis' to predict")
+        return
     run_demo(depth=depth, time_limit=time_limit, echo=typer.echo)
 
 
