@@ -350,6 +350,15 @@ def test_fronts_of_thresholds_need_no_matrix(metric, monkeypatch) -> None:
     assert [v.confusion for v in over_ranks.pareto] == [v.confusion for v in front.pareto]
 
 
+def test_some_thresholds_are_spread_over_the_rows() -> None:
+    values = np.arange(100)
+    columns = np.stack([values, -values, values % 2, np.ones(100)], axis=1)
+    features = Problem.from_columns(columns, values > 20).features
+    shares = [features.column(int(f)).mean() for f in features.spread(3)]
+    assert shares == pytest.approx([0.75, 0.5, 0.25, 0.5], abs=0.02)
+    assert len(features.spread(1000)) == features.n_kept
+
+
 def test_a_matrix_that_is_too_large_is_refused() -> None:
     rng = np.random.default_rng(0)
     problem = Problem.from_columns(rng.normal(size=(40_000, 2)), rng.integers(0, 2, 40_000))

@@ -279,6 +279,17 @@ class RankedFeatures:
         cut = self.cuts[k][number - int(self.kept_offset[k])]
         return int(self.offset[self._kept_columns[k]] + cut)
 
+    def spread(self, count: int) -> NDArray[np.intp]:
+        """Return some features: at most so many thresholds of each column, at quantiles."""
+        shares = np.arange(1, count + 1) / (count + 1)
+        chosen = [np.empty(0, dtype=np.intp)]
+        for k, cuts in enumerate(self.cuts):
+            rows = np.cumsum(np.bincount(self.ranks[:, k], minlength=len(cuts) + 1))
+            places = np.unique(np.searchsorted(rows, shares * len(self.ranks)))
+            first = self.offset[self._kept_columns[k]]
+            chosen.append(first + cuts[places[places < len(cuts)]])
+        return np.concatenate(chosen)
+
     def owner_of(self, feature: int) -> int:
         """Return the column that a feature is a condition on."""
         return int(self.owner[self.place(feature)[0]])

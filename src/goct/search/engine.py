@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
+from math import inf
 from typing import Any
 
 from goct._validation import check_flag
@@ -16,6 +17,7 @@ from goct.constraints import (
     MinLeafWeight,
     MinSamplesLeaf,
 )
+from goct.features import RankedFeatures
 from goct.metrics import LinearMetric, Metric
 from goct.plane.oracle import (
     Incumbent,
@@ -43,6 +45,10 @@ _DEEPEST_START = 8
 _MANY_CELLS = 1 << 18
 _AT_ONCE = 0.25
 """Seconds in which a question of any depth may be answered at once."""
+_DEEP_FOR_THRESHOLDS = 3
+"""From this depth on, trees over some of the thresholds come first."""
+_GRID, _GRID_SECONDS = 8, 1.0
+"""So many thresholds of each column, and for so many seconds."""
 
 
 def can_maximise(metric: Metric) -> bool:
@@ -150,31 +156,47 @@ def _smaller_depths(task: Task) -> range:
     return range(2, min(depth, _DEEPEST_START + 1) if depth > _DEEP or cells >= _MANY_CELLS else 3)
 
 
-def _try_depth(depth: int, session: IncumbentSession, core: ProblemOracle) -> None:
-    """Find the best tree of a smaller depth for the incumbent, within what is left of limits."""
-    incumbent = session.incumbent
-    task, known = incumbent.task, incumbent.tree
+def _try_smaller(
+    task: Task, session: IncumbentSession, core: ProblemOracle, seconds: float = inf
+) -> None:
+    """Find the best tree of a smaller question for the incumbent, within what is left of limits.
+
+    Its trees must be trees of the session's task. It may take so many seconds.
+    """
+    incumbent, known = session.incumbent, session.incumbent.tree
 
     def tell(progress: Progress) -> bool:
-        return session.tell(progress.nodes, progress.objective)  # with the bound of all depths
+        return session.tell(progress.nodes, progress.objective)  # with the bound of the task
 
     small = Incumbent(
-        replace(task, size=replace(task.size, max_depth=depth)),
-        known if known is not None and known.depth <= depth else None,
+        task, known if known is not None and known.depth <= task.size.deepest else None
     )
-    run = IncumbentSession(small, session.left, None if session.callback is None else tell)
+    left = session.left
+    has_time = left.time is None or left.time > seconds
+    limits = replace(left, time=seconds) if has_time and seconds < inf else left
+    run = IncumbentSession(small, limits, None if session.callback is None else tell)
     try:
         with suppress(TooFineError):
             _maximiser(run, small, core).maximise()
     except StopError:
-        session.limit = run.limit
-        raise
+        if run.limit is not Limit.TIME or limits is left:
+            session.limit = run.limit
+            raise
     finally:
         if small.tree is not None:
             incumbent.offer(small.tree)
         session.calls += run.calls
         session.nodes += run.nodes
         session.phase_two += run.phase_two
+
+
+def _try_grid(session: IncumbentSession, options: Mapping[str, Any]) -> None:
+    """Find a good tree over some of the thresholds, which is soon done."""
+    task = session.incumbent.task
+    features = task.problem.features
+    if isinstance(features, RankedFeatures) and task.size.reachable_depth >= _DEEP_FOR_THRESHOLDS:
+        grid = task.on(task.problem.restricted(features.spread(_GRID)))
+        _try_smaller(grid, session, core_of(grid, **options), _GRID_SECONDS)
 
 
 def _settle_at_once(
@@ -200,15 +222,22 @@ def _settle_at_once(
 
 
 def _search(
-    session: IncumbentSession, core: ProblemOracle, *, fewest_splits: bool, tie_share: float
+    session: IncumbentSession,
+    options: Mapping[str, Any],
+    *,
+    fewest_splits: bool,
+    tie_share: float,
 ) -> bool:
     """Find the best tree, and prove it; say whether no optimal tree has fewer splits for sure."""
-    incumbent = session.incumbent
-    smaller = _smaller_depths(incumbent.task)
+    incumbent, task = session.incumbent, session.incumbent.task
+    _try_grid(session, options)
+    core = core_of(task, **options)
+    smaller = _smaller_depths(task)
     maximiser = _settle_at_once(session, core) if len(smaller) > 1 else None
     if maximiser is None:
         for depth in smaller:
-            _try_depth(depth, session, core)
+            small = replace(task, size=replace(task.size, max_depth=depth))
+            _try_smaller(small, session, core)
         maximiser = _maximiser(session, incumbent, core)
         maximiser.maximise()
     if not fewest_splits or incumbent.best is None or not maximiser.is_exact:
@@ -301,9 +330,7 @@ def solve_search(
             )
             smallest = ColumnSearch(session, solve).run()
         else:
-            smallest = _search(
-                session, core_of(task, **options), fewest_splits=fewest_splits, tie_share=tie_share
-            )
+            smallest = _search(session, options, fewest_splits=fewest_splits, tie_share=tie_share)
     except StopError:
         pass  # what is known by now is the answer
     except KeyboardInterrupt:

@@ -92,10 +92,19 @@ class LinearMaximiser:
             factor * self._losses,
             size,
             split_cost=factor * self._split_cost + (factor > 1),
+            cutoff=self._cutoff(),
             to_bound=to_bound,
             is_objective=self.is_exact,
         )
         self.incumbent.tighten(to_bound(answer.bound))
+
+    def _cutoff(self) -> int | None:
+        """Return what the best tree so far costs, if the oracle is to look below that."""
+        best = self.incumbent.best
+        if self._factor == 1 or best is None or not best.tree.splits:
+            return None
+        units = self._integers.units(best.objective.as_fraction())
+        return self._factor * (self._integers.most - units) + best.tree.splits
 
     def maximise_budgets(self, budgets: Budgets) -> None:
         """Find the best tree for every split budget, and prove it; there is no split penalty."""
