@@ -97,6 +97,10 @@ def explore(
             has_front=front.has_front,
         )
         sizes.append(_with_cart(size, path.task, test) if with_cart else size)
+    if learned.tree not in collection.places:  # larger than the path
+        place = collection.place(learned.tree, learned, learned.tree.splits)
+        proven = learned.status is Status.OPTIMAL
+        sizes.append(Size(learned.tree.splits, place, is_proven=proven))
     models = collection.models(sizes)
     used = {name for model in models for name in model.columns}
     return Exploration(
@@ -145,7 +149,7 @@ def _why_no_fronts(task: Task) -> str | None:
     """Return why there are no operating points; None if there are."""
     problem = task.problem
     if problem.positive is None or not (problem.n_pos and problem.n_neg):
-        return "Operating points are about one class against the rest, and none was named."
+        return "Operating points are about one class against the rest; --positive names one."
     if problem.n_classes > 2 and not task.metric.is_binary:
         return f"Operating points are left out: {task.metric.name} is about all classes."
     for constraint in limits_of(task):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,8 @@ import pytest
 
 from goct.model import Model
 from goct.report.html import write_report
-from tests.support.models import hostile_model, random_model
+from tests.support.models import hostile_model, random_model, small_model
+from tests.test_explore import found
 
 webdriver = pytest.importorskip("selenium.webdriver", reason="needs selenium: goct[browser]")
 
@@ -117,3 +119,29 @@ def test_dark_mode(browser: Any, deep_model: Model, tmp_path: Path) -> None:
     paper = browser.execute_script("return getComputedStyle(document.body).backgroundColor")
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
     assert max(map(int, paper[4:-1].split(","))) < 60
+
+
+def axe_source() -> str:
+    """Return the script of axe-core, which looks for what keeps people from using a page."""
+    package = importlib.util.find_spec("axe_playwright_python")
+    if package is None or package.origin is None:
+        pytest.skip("needs axe-core, of pip install axe-playwright-python")
+    return (Path(package.origin).parent / "axe.min.js").read_text(encoding="utf-8")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("n_classes", [2, 50])
+def test_everybody_can_use_it(browser: Any, tmp_path: Path, scheme: str, n_classes: int) -> None:
+    axe = axe_source()
+    media = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
+    if n_classes == 2:
+        write_report(found(), tmp_path / "report.html")
+        browser.get((tmp_path / "report.html").as_uri())
+    else:
+        show(browser, small_model(tuple(f"class {k}" for k in range(n_classes))), tmp_path)
+    browser.execute_script(axe)
+    result = browser.execute_async_script("axe.run().then(arguments[arguments.length - 1])")
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+    assert [(v["id"], [n["target"] for n in v["nodes"]]) for v in result["violations"]] == []

@@ -164,6 +164,20 @@ def test_an_unfinished_front_is_said(browser: Any, made: Exploration, tmp_path: 
     assert "that is proven" in text(browser, "summary")
 
 
+def test_sizes_without_operating_points_promise_nothing(
+    browser: Any, made: Exploration, tmp_path: Path
+) -> None:
+    bare = replace(made.sizes[3], points=(), hull=(), has_hull=False, has_front=False)
+    write_report(replace(made, sizes=(*made.sizes[:3], bare)), tmp_path / "page.html")
+    go(browser, f"{(tmp_path / 'page.html').as_uri()}#size=3")
+    assert "that is proven" in text(browser, "summary")
+    for name, value in (("keep", "fp <= 5"), ("goal", "recall"), ("fn", "7")):
+        go(browser, f"{(tmp_path / 'page.html').as_uri()}#size=3")
+        put(browser, name, value)
+        assert "proven" not in text(browser, "summary")
+        assert "whatever the wish" in text(browser, "summary")
+
+
 def test_without_scripts_it_is_a_report(browser: Any, address: str, made: Exploration) -> None:
     browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
     try:

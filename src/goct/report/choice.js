@@ -27,11 +27,11 @@ const scoreOf = (data, state) => {
 // The best tree of a size that keeps what has to hold: { tree, proven, why } or { tree, fails }.
 const choose = (data, size, state) => {
   const { trees } = data;
-  if (!size.points.length) return { tree: size.best, proven: size.proven, why: STOPPED };
-  if (state.mode === "hand") return pointedAt(size, state);
   const limits = readLimits(state.keep), score = scoreOf(data, state);
   const isLearned = state.mode === "goal" && state.goal === data.metric && state.keep === data.keep;
   if (isLearned) return { tree: size.best, proven: size.proven, why: STOPPED };
+  if (!size.points.length) return { tree: size.best, proven: false, ignored: true };
+  if (state.mode === "hand") return pointedAt(size, state);
   const keeps = (t) => limits.every((limit) => limit.isKept(trees[t].train));
   const isMonotone = limits.every((limit) => limit.isMonotone);
   const all = [...new Set([...size.points, ...(data.keep ? [] : [size.best])])];

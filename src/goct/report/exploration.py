@@ -94,7 +94,10 @@ class Exploration:
     @property
     def start(self) -> int:
         """The place of the size that a page opens with."""
-        return next(i for i, size in enumerate(self.sizes) if size.best == self.shown)
+        places = [i for i, size in enumerate(self.sizes) if size.best == self.shown]
+        validation = self.models[self.shown].validation
+        chosen = None if validation is None else validation.splits
+        return next((i for i in places if self.sizes[i].splits == chosen), places[0])
 
     def reduced(self) -> Iterator[Exploration]:
         """Yield it with less and less in it, for pages that would be too large."""

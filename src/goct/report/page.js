@@ -33,7 +33,8 @@ const keepAddress = (data, state) => {
 
 // ---- words
 
-const wishInWords = (data, state) => {
+const wishInWords = (data, state, found) => {
+  if (found.fails || found.ignored) return `the best ${data.metric}${data.keep ? ` with ${data.keep}` : ""}`;
   if (state.mode === "hand") return "the tree that was pointed at";
   const aim = state.mode === "cost" ? "the least cost" : `the best ${state.goal}`;
   return aim + (state.keep ? ` with ${state.keep}` : "");
@@ -41,6 +42,7 @@ const wishInWords = (data, state) => {
 
 const proofInWords = (data, size, state, found) => {
   const trees = `tree with at most ${plural(size.splits, "split")}`;
+  if (found.ignored) return `Other operating points of this size were not found in time: shown is the best tree for ${data.metric}, whatever the wish.`;
   if (found.fails) {
     return found.proven ? `No ${trees} keeps ${state.keep}; that is proven. Shown is the best one without that.`
       : `None of the trees that were found keeps ${state.keep}. Not proven: ${found.why}. Shown is the best one without that.`;
@@ -63,7 +65,7 @@ const errorsInWords = (data, tree) => {
 };
 
 // Whether a wish that the training data keep does not hold on the test data.
-const breaksOnTest = (state, found, tree) => state.mode !== "hand" && !found.fails && tree.tested !== null
+const breaksOnTest = (state, found, tree) => state.mode !== "hand" && !found.fails && !found.ignored && tree.tested !== null
   && !readLimits(state.keep).every((limit) => limit.isKept(tree.tested));
 
 const more = (difference) => `${Math.abs(difference)} ${difference < 0 ? "fewer" : "more"}`;
@@ -103,7 +105,7 @@ const writeSummary = (data, size, state, found) => {
   const tree = data.trees[found.tree];
   const unused = tree.splits < size.splits ? ` of the ${size.splits} that are allowed` : "";
   const entries = [
-    ["Shown", `${wishInWords(data, state)}: ${plural(tree.splits, "split")}${unused}, depth ${tree.depth}`],
+    ["Shown", `${wishInWords(data, state, found)}: ${plural(tree.splits, "split")}${unused}, depth ${tree.depth}`],
     ["Proof", proofInWords(data, size, state, found)],
     ["New rows", foldsInWords(data, size)],
     ["Errors", tree.train ? errorsInWords(data, tree) : ""],
@@ -131,6 +133,7 @@ const share = (part, total) => total ? `${part} (${(100 * part / total).toFixed(
 
 const cellsOfSize = (data, size, state, found, hasTest) => {
   const tree = data.trees[found.tree], mean = data.folds?.means[size.splits];
+  if (found.ignored) return [String(size.splits), "not looked for"];
   if (found.fails) return [String(size.splits), "no tree keeps it" + (found.proven ? "" : " so far")];
   const errors = (cells) => [share(cells[2], cells[0] + cells[2]), share(cells[1], cells[1] + cells[3])];
   return [
@@ -152,8 +155,7 @@ const drawBySize = (data, state) => {
   ]);
   const body = table.createTBody();
   data.sizes.forEach((size, i) => {
-    if (!size.points.length) return;
-    const at = state.mode === "hand" ? { ...state, point: nearestPoint(data, size, data.trees[choose(data, data.sizes[state.size], state).tree]) } : state;
+    const at = state.mode === "hand" && size.points.length ? { ...state, point: nearestPoint(data, size, data.trees[choose(data, data.sizes[state.size], state).tree]) } : state;
     const row = body.insertRow();
     addCells(row, ["th", "td"], cellsOfSize(data, size, at, choose(data, size, at), hasTest));
     if (row.cells.length === 2) row.cells[1].colSpan = 9;
@@ -174,7 +176,8 @@ const nearestPoint = (data, size, tree) => {
 const markCharts = (size, state, place) => {
   for (const line of document.querySelectorAll(".now-line")) line.classList.toggle("now", Number(line.dataset.size) === state.size);
   if (!byId("points")) return;
-  byId("points").innerHTML = size.charts ? size.charts[state.curve === "pr" ? "pr" : "roc"] : "";
+  if (size.charts) byId("points").innerHTML = size.charts[state.curve === "pr" ? "pr" : "roc"];
+  else byId("points").textContent = "Operating points of this size were not found in time.";
   for (const spot of document.querySelectorAll(`.spot[data-tree="${place}"]`)) spot.classList.add("now");
 };
 

@@ -105,7 +105,7 @@ def _draw_node(ax: Axes, view: TreeView, node: NodeView, fontsize: float) -> Non
     left, bottom = x - _WIDTH / 2, y - _HEIGHT / 2
     face, edge = _PAPER, _LINE
     if node.label is not None:
-        face, edge = colours[node.label].light, colours[node.label].strong
+        face, edge = colours[view.colour(node)].light, colours[view.colour(node)].strong
     box = FancyBboxPatch(
         (left + 0.06, bottom + 0.06),
         _WIDTH - 0.12,

@@ -108,7 +108,7 @@ def _verdict(model: Model) -> dict[str, Any]:
         "metric": question.metric,
         "about": _about_metric(question.metric),
         "value": _short(model.train.value or proof.objective),
-        "exact": None if model.train.value is None else model.train.value.exact,
+        "exact": _exact(model.train.value),
         "bound": _short(proof.bound),
         "gap": f"{proof.bound.value - proof.objective.value:.3g}",
         "objective": _short(proof.objective) if question.split_penalty else None,
@@ -186,6 +186,12 @@ def _fold_words(validation: Validation) -> dict[str, str] | None:
         return None
     spread = f"±\u00a0{error:.4f} " if error is not None and validation.n_folds > 1 else ""
     return {"name": name, "value": f"{number:.4f}", "words": spread + words}
+
+
+def _exact(value: Quantity | None) -> str | None:
+    """Return a number as a fraction, if it is a short one."""
+    exact = None if value is None else value.exact
+    return exact if exact is not None and "/" in exact and len(exact) <= 15 else None
 
 
 def _short(quantity: Quantity) -> str:

@@ -80,6 +80,13 @@ class TreeView:
             return f"not {self.classes[self.positive]}"
         return self.classes[node.label]
 
+    def colour(self, node: NodeView) -> int:
+        """Return the class whose colour a leaf has: one for all that are "not 8"."""
+        assert node.label is not None
+        if self.one_vs_rest and self.positive is not None and node.label != self.positive:
+            return 0 if self.positive else 1
+        return node.label
+
     def n_right(self, node: NodeView) -> int | Fraction:
         """Return the weight of the rows that a leaf predicts rightly."""
         assert node.label is not None
