@@ -56,6 +56,19 @@ def test_answers(name: str) -> None:
     assert answer.splits == 1
 
 
+@pytest.mark.parametrize("name", ["thresholds", "contree"])
+def test_numbers_are_cut_anywhere(name: str) -> None:
+    if name == "contree":
+        pytest.importorskip("pycontree")
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2))
+    y = ((X[:, 0] > 0.1) & (X[:, 1] > -0.2)).astype(np.int64)
+    answer = get_solver(name).fit(Question(X, y, "accuracy", 2, Fraction(0), 20.0, 0, {}))
+    assert answer.is_proven
+    assert answer.predict is not None
+    assert (answer.predict(X) == y).all()
+
+
 def test_cart_gives_a_tree_for_each_penalty() -> None:
     answer = get_solver("cart").fit(question(penalties=["0", "1"]))
     assert [(tree.penalty, tree.splits) for tree in answer.path] == [("0", 1), ("1", 0)]

@@ -30,7 +30,6 @@ from goct.bench.data import (
     draw_test,
     make_synthetic,
     read_any,
-    read_dataset,
 )
 from goct.bench.peers import Question, Unsupported, get_solver
 from goct.bench.peers.base import Predict
@@ -81,7 +80,11 @@ def execute(spec: Spec, path: Path | None, begin: Callable[[], None]) -> Outcome
     if isinstance(solver, Learner):
         assert path is not None
         return test_learner(solver, spec, path, begin)
-    X, y = make_synthetic(spec.dataset, spec.seed) if path is None else read_dataset(path)
+    options = dict(spec.options)
+    target = options.pop("target", None)
+    X, y = make_synthetic(spec.dataset, spec.seed) if path is None else read_any(path, target)
+    if hasattr(X, "to_numpy"):
+        X = X.to_numpy(dtype=np.float64)
     parts: dict[str, Any] = {"train": slice(None)}
     if spec.split is not None:
         parts = vars(Split.draw(len(y), spec.split))
@@ -93,7 +96,7 @@ def execute(spec: Spec, path: Path | None, begin: Callable[[], None]) -> Outcome
         penalty=Fraction(spec.penalty),
         limit=spec.limit,
         seed=spec.seed,
-        options=dict(spec.options),
+        options=options,
     )
     if (why := solver.refusal(question)) is not None:
         return Outcome(Status.UNSUPPORTED, message=why)

@@ -10,6 +10,7 @@ from goct.bench.experiments.growth import Growth
 from goct.bench.experiments.linearization import Linearization
 from goct.bench.experiments.out_of_sample import EveryMetric, OutOfSample
 from goct.bench.experiments.streed import VersusStreed
+from goct.bench.experiments.thresholds import ThresholdRace
 from goct.bench.experiments.time_to_proof import TimeToProof
 from goct.bench.experiments.unseen import Unseen
 from goct.bench.experiments.versus_peers import VersusPeers
@@ -32,6 +33,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         Growth(),
         FrontierExperiment(),
         Unseen(),
+        ThresholdRace(),
     )
 }
 """All experiments: those of the paper, in its order, then those beyond it."""

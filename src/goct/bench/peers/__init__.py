@@ -11,6 +11,7 @@ __all__ = ["SOLVERS", "Answer", "Question", "Solver", "Unsupported", "get_solver
 SOLVERS: dict[str, str] = {
     "search": "goct.bench.peers.own:Search",
     "mip": "goct.bench.peers.own:Mip",
+    "thresholds": "goct.bench.peers.own:Thresholds",
     "describe": "goct.bench.peers.measures:Describe",
     "frontier": "goct.bench.peers.measures:FrontierOfTrees",
     "cart": "goct.bench.peers.cart:Cart",
@@ -18,6 +19,7 @@ SOLVERS: dict[str, str] = {
     "dl85": "goct.bench.peers.dl85:Dl85",
     "odtlearn": "goct.bench.peers.odtlearn:Odtlearn",
     "gosdt": "goct.bench.peers.gosdt:Gosdt",
+    "contree": "goct.bench.peers.contree:Contree",
     "goct-cv": "goct.bench.peers.tuned:TunedGoct",
     "goct-1se": "goct.bench.peers.tuned:OneStandardError",
     "goct-mdlp": "goct.bench.peers.tuned:Mdlp",

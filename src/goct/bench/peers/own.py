@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import inspect
+import warnings
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
@@ -75,6 +77,33 @@ class Mip(Search):
         if backend in BACKENDS and not BACKENDS[backend].is_available:
             raise Unsupported(f"the backend {backend} is not installed")
         return _known(options, KEYWORDS)
+
+
+class Thresholds(Solver):
+    """The search engine over every threshold of columns of numbers, through the classifier."""
+
+    def load(self) -> None:
+        """Import what the classifier needs."""
+        import_module("goct.estimator")
+
+    def fit(self, question: Question) -> Answer:
+        """Solve, from the numbers to the proof."""
+        from goct.estimator import OptimalTreeClassifier
+
+        is_binary = question.y.max() <= 1
+        classifier = OptimalTreeClassifier(
+            question.metric,
+            question.depth,
+            split_penalty=question.penalty,
+            pos_label=1 if is_binary else None,
+            binarizer="exact",
+            engine_options={"fewest_splits": False},
+            time_limit=question.limit,
+        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # that the limit was reached
+            classifier.fit(question.X, question.y)
+        return replace(answer_of(classifier.solution_), predict=classifier.predict)
 
 
 def _known(options: Mapping[str, Any], known: Collection[str]) -> dict[str, Any]:
