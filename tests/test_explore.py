@@ -153,6 +153,38 @@ def test_several_classes_have_sizes_only() -> None:
     assert "CART, training" in text
 
 
+@pytest.mark.slow
+def test_a_hundred_classes_with_names_of_a_thousand_letters() -> None:
+    words = ["x" * 1000, "🌲" * 40, "שלום " * 20, HOSTILE, "\u202eevil"]
+    classes = tuple(f"{k:03d} {words[k % 5]}" for k in range(100))
+    problem = some_data(0, n_rows=400, classes=classes)
+    made = explore(goct.path(problem, "accuracy", 2), describe)
+    text = report_html(made)
+    assert len(text.encode()) < 5_000_000
+    assert len(made.sizes) == 4
+    assert "and 76 more classes" in text
+    assert "60 classes with fewer rows are left out here" in text
+    assert "<script>alert" not in text
+    assert "\u202e" not in text
+
+
+@pytest.mark.slow
+def test_thirty_one_splits_and_cells_that_are_all_missing() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.integers(2, size=(3000, 5))
+    problem = goct.Problem.from_arrays(X, X.sum(axis=1) % 2 == 0)
+    made = explore(
+        goct.path(problem, "accuracy", 5, time_limit=20),
+        lambda solution: Model.from_solution(solution, conditions("abcde")),
+        rows=[dict.fromkeys("abcde")],
+        time_limit=1,
+    )
+    assert made.models[made.shown].tree.n_leaves == 32
+    text = report_html(made)
+    assert len(text.encode()) < 5_000_000
+    assert text.count('<article class="detail"') == 63
+
+
 def test_one_class_against_the_rest() -> None:
     classes = ("a", "b", "c")
     data = some_data(0, classes=classes)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import goct
-from tests.support.models import HOSTILE
+from tests.support.models import HOSTILE, hostile_model, small_model
 
 
 class Checker(HTMLParser):
@@ -42,10 +42,11 @@ def shown() -> list[object]:
     nothing = goct.solve(data, "f1", 1, constraints=["recall >= 1", "precision >= 1"])
     front = goct.frontier(data, 2)
     whole = goct.frontier(data, 2, pareto=True)
-    return [solution, nothing, solution.tree, goct.path(data, "f1", 2), front, whole]
+    path = goct.path(data, "f1", 2)
+    return [solution, nothing, solution.tree, path, front, whole, hostile_model()]
 
 
-@pytest.mark.parametrize("place", range(6))
+@pytest.mark.parametrize("place", range(7))
 def test_notebooks(place: int) -> None:
     thing = shown()[place]
     text = thing._repr_html_()  # type: ignore[attr-defined]
@@ -55,17 +56,19 @@ def test_notebooks(place: int) -> None:
     assert checker.open == []
     assert checker.seen <= {"div", "b", "span", "table", "tr", "th", "td"}
     assert len(text) < 20_000
-    if not isinstance(thing, goct.Tree):
-        assert len(repr(thing)) < 200
+    assert len(repr(thing)) < 200
 
 
 def test_what_they_say() -> None:
-    solution, nothing, tree, path, front, whole = shown()
+    solution, nothing, tree, path, front, whole, model = shown()
     assert repr(solution).startswith("<Solution OPTIMAL: f1 0.")
     assert repr(nothing).startswith("<Solution INFEASIBLE: f1, bound")
     assert "infeasible" in nothing._repr_html_()  # type: ignore[attr-defined]
     assert repr(path).startswith("<Path of f1 at depth 2: 0 to 3 splits")
     assert repr(front).endswith("complete>")
     assert "points of the Pareto front" in repr(whole)
+    assert repr(tree).startswith("<Tree of depth 1 with 2 leaves")
+    assert repr(small_model()) == "<Model: accuracy 0.55, feasible, 3 splits>"
+    assert "0.75" in model._repr_html_()  # type: ignore[attr-defined]
     assert "Tree of depth" in tree._repr_html_()  # type: ignore[attr-defined]
     assert "and 3 more" in goct._html.html_table(["a"], [[k] for k in range(33)])

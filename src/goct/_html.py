@@ -20,6 +20,14 @@ def html_card(title: str, *parts: str) -> str:
     return f'<div style="{_CARD}"><b>{escape(title)}</b>{"".join(parts)}</div>'
 
 
+def html_facts(facts: Iterable[tuple[str, str]]) -> str:
+    """Return names and values, one pair a line."""
+    return "".join(
+        f'<div><span style="opacity:.6">{escape(name)}</span> {escape(value)}</div>'
+        for name, value in facts
+    )
+
+
 def html_table(head: Sequence[str], rows: Sequence[Iterable[Any]]) -> str:
     """Return a table; of many rows the first ones, and how many are left out."""
 

@@ -6,11 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from fractions import Fraction
-from html import escape
 from math import inf
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from goct._html import html_card
+from goct._html import html_card, html_facts
 from goct._plot import axes_or_new, finish
 from goct._text import confusion_table, format_exact, one_line
 from goct._validation import check_count
@@ -284,10 +283,7 @@ class Solution:
         if self.status is not Status.INFEASIBLE:
             facts.insert(-1, ("proven bound", format_exact(self.bound)))
         title = f"Solution: {self.status.name.lower().replace('_', ' ')}"
-        lines = "".join(
-            f'<div><span style="opacity:.6">{escape(name)}</span> {escape(one_line(fact))}</div>'
-            for name, fact in facts
-        )
+        lines = html_facts((name, one_line(fact)) for name, fact in facts)
         return html_card(title, drawn, lines)
 
     def plot_progress(self, ax: Axes | None = None) -> Axes:

@@ -44,7 +44,7 @@ NodeCounts: TypeAlias = tuple[tuple[int | Fraction, ...], ...]
 """For every node in preorder, the weight of each class that reaches it."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Tree:
     """An immutable binary decision tree.
 
@@ -347,9 +347,12 @@ class Tree:
                 lines.append((self.depths[i], answer, label, node.label, note))
         return html_tree(lines)
 
-    def _repr_html_(self) -> str:
+    def __repr__(self) -> str:
         leaves = "1 leaf" if self.splits == 0 else f"{self.n_leaves} leaves"
-        return html_card(f"Tree of depth {self.depth} with {leaves}", self.to_html())
+        return f"<Tree of depth {self.depth} with {leaves}>"
+
+    def _repr_html_(self) -> str:
+        return html_card(repr(self).strip("<>"), self.to_html())
 
     def __str__(self) -> str:
         return self.to_text()

@@ -57,7 +57,8 @@ def test_golden_file_of_the_first_version() -> None:
 
 def test_how_the_size_was_chosen_is_kept(tmp_path: Path) -> None:
     X = np.arange(60).reshape(30, 2) % 7
-    classifier = goct.OptimalTreeClassifierCV("accuracy", 2).fit(X, (X[:, 0] > 2) ^ (X[:, 1] > 4))
+    classifier = goct.OptimalTreeClassifierCV("accuracy", 2, min_samples_leaf=5)
+    classifier.fit(X, (X[:, 0] > 2) ^ (X[:, 1] > 4))
     validation = Model.from_estimator(classifier).validation
     assert validation is not None
     assert validation.score == "accuracy"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -45,7 +46,8 @@ def explore(
         str, typer.Option(help="What the best tree of each size maximises; as in goct fit.")
     ] = "auto",
     min_leaf: Annotated[
-        int | None, typer.Option(min=0, help="Rows in a leaf at least; 5 by default.")
+        int | None,
+        typer.Option(min=0, help="Rows in a leaf at least; chosen by the folds, if not given."),
     ] = None,
     test_size: Annotated[
         float, typer.Option(help="The share of rows to hold back for a test, such as 0.25.")
@@ -72,6 +74,9 @@ def explore(
     has_positive = prepared.train.positive is not None
     goal = choose_metric(metric, prepared.train.n_classes, one_vs_rest=has_positive)
     check_classes(prepared, goal)
+    if folds and min(Counter(prepared.labels.tolist()).values()) < 2:
+        folds = 0
+        note("sizes are not validated: a class has only one row")
     seconds = seconds_left(_SECONDS) or _SECONDS
     with deadline(seconds):
         with deadline(seconds * 2 / 3), ProgressDisplay(options.quiet) as progress:

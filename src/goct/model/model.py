@@ -15,6 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from goct._core import __version__
+from goct._html import html_card, html_facts
+from goct._text import one_line
 from goct.binarize import Binarizer
 from goct.binarize.condition_list import ConditionList, ConditionNames
 from goct.binarize.conditions import Condition, Missing, evaluate
@@ -42,7 +44,7 @@ from goct.solution import Solution
 from goct.tree import Leaf, NodeCounts, Split, Tree
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Model:
     """A tree over conditions on the columns of a table, and where it comes from.
 
@@ -419,6 +421,22 @@ class Model:
 
     def __str__(self) -> str:
         return self.tree.to_text(counts=self.train.counts)
+
+    def __repr__(self) -> str:
+        value = "" if self.train.value is None else f" {self.train.value.value:.6g}"
+        splits = "1 split" if self.tree.splits == 1 else f"{self.tree.splits} splits"
+        metric = one_line(self.question.metric)[:60]
+        return f"<Model: {metric}{value}, {self.proof.status}, {splits}>"
+
+    def _repr_html_(self) -> str:
+        parts = {"training": self.train, "test": self.test}
+        facts = [
+            (f"{one_line(self.question.metric)}, {name} data", str(part.value))
+            for name, part in parts.items()
+            if part is not None and part.value is not None
+        ]
+        facts.append(("proven bound", f"{self.proof.bound} ({self.proof.status})"))
+        return html_card("Model", self.tree.to_html(self.train.counts), html_facts(facts))
 
 
 def as_model(source: Any) -> Model:
