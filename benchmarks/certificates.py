@@ -1,9 +1,11 @@
 """Certificates: their size, what they add to a solution, and how long a check takes.
 
     python benchmarks/certificates.py --depths 4
+    python benchmarks/certificates.py --thresholds --names raisin bank wilt --depths 3
     python benchmarks/certificates.py --mutants 1000
 
-The times are CPU times with one thread, `solve` without and with a certificate in turn. With
+With `--thresholds`, the data are tables of numbers, and trees are over all their thresholds. The
+times are CPU times with one thread, `solve` without and with a certificate in turn. With
 `--mutants`, errors are put into certificates of several kinds of tasks instead, so many for each: a
 mutant is harmless if the very same statement still follows from what is left.
 """
@@ -25,14 +27,23 @@ import numpy as np
 from common import PAPER, parser
 from goct import Problem, solve, verify
 from goct.bench.data import Folder
+from goct.binarize import Binarizer
 from goct.verify import RejectedError, data_of
-from goct.verify.checker import check_certificate, read_certificate, write_certificate
+from goct.verify.checker import check_certificate
+from race_thresholds import read as read_table
 
 
-def measure(folder: Folder, name: str, metric: str, depth: int, path: Path) -> str:
+def read(folder: Path, name: str, *, thresholds: bool) -> Problem:
+    """Read a dataset of 0/1 columns, or a table of numbers."""
+    if thresholds:
+        X, y = read_table(folder.parent / "tables", name)
+        return Problem.from_columns(X, y, binarizer=Binarizer("exact").fit(X, y), pos_label=1)
+    X, y = Folder(folder).read(name)
+    return Problem.from_arrays(X, y, pos_label=1)
+
+
+def measure(problem: Problem, name: str, metric: str, depth: int, path: Path) -> str:
     """Solve with and without a certificate, check it, and return a line of the table."""
-    X, y = folder.read(name)
-    problem = Problem.from_arrays(X, y, pos_label=1)
     seconds: dict[bool, list[float]] = {False: [], True: []}
     for _ in range(3):
         for wanted in (False, True):
@@ -60,6 +71,8 @@ def count_mutants(number: int, path: Path) -> None:
         array_mutants,
         certified,
         header_mutants,
+        read_certificate,
+        write_certificate,
     )
 
     found: dict[str, Counter[str]] = {}
@@ -92,6 +105,7 @@ def count_mutants(number: int, path: Path) -> None:
 if __name__ == "__main__":
     arguments = parser(__doc__, PAPER, [4])
     arguments.add_argument("--metrics", nargs="+", default=["f1", "mcc"])
+    arguments.add_argument("--thresholds", action="store_true", help="over tables of numbers")
     arguments.add_argument("--mutants", type=int, default=0, help="so many per kind of task")
     options = arguments.parse_args()
     target = Path(tempfile.mkdtemp()) / "proof.gct"
@@ -104,4 +118,5 @@ if __name__ == "__main__":
             print("| dataset | solve | with certificate | size | facts | check | check / solve |")
             print("|---|---:|---:|---:|---:|---:|---:|")
             for dataset in options.names:
-                print(measure(Folder(options.data), dataset, asked, depth, target), flush=True)
+                data = read(options.data, dataset, thresholds=options.thresholds)
+                print(measure(data, dataset, asked, depth, target), flush=True)

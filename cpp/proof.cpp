@@ -10,20 +10,56 @@ namespace {
 constexpr std::size_t kTableBytes = std::size_t{64} << 20;
 }
 
-Prover::Prover(const Problem& problem, const Costs& costs, int depth, std::optional<int> max_splits, Control& control)
+std::int32_t FactList::add(Fact fact) {
+    bytes_ += sizeof(Fact) + 4 * (fact.path.capacity() + fact.anchors.capacity()) + 8 * fact.value.capacity() + 64;
+    if (bytes_ > most_bytes_) control_.run_out_of_memory();
+    facts_.push_back(std::move(fact));
+    return static_cast<std::int32_t>(facts_.size()) - 1;
+}
+
+Proof FactList::trimmed() const {
+    std::vector<std::uint8_t> needed(facts_.size(), 0);
+    needed.back() = 1;
+    for (std::size_t i = facts_.size(); i-- > 0;)
+        if (needed[i])
+            for (const std::int32_t a : facts_[i].anchors) needed[a] = 1;
+    Proof proof;
+    std::vector<std::int32_t> renamed(facts_.size(), -1);
+    for (std::size_t i = 0; i < facts_.size(); ++i) {
+        if (!needed[i]) continue;
+        const Fact& fact = facts_[i];
+        renamed[i] = static_cast<std::int32_t>(proof.depth.size());
+        proof.path.insert(proof.path.end(), fact.path.begin(), fact.path.end());
+        proof.path_begin.push_back(static_cast<std::int32_t>(proof.path.size()));
+        proof.depth.push_back(static_cast<std::uint8_t>(fact.depth));
+        proof.relaxed.push_back(fact.relaxed);
+        proof.value.insert(proof.value.end(), fact.value.begin(), fact.value.end());
+        proof.value_begin.push_back(static_cast<std::int64_t>(proof.value.size()));
+        for (const std::int32_t a : fact.anchors) proof.anchor.push_back(renamed[a]);
+        proof.anchor_begin.push_back(static_cast<std::int32_t>(proof.anchor.size()));
+    }
+    return proof;
+}
+
+int fact_values(const Claim& claim, int depth) {
+    if (!claim.max_splits) return 1;
+    return depth > 30 ? *claim.max_splits + 1 : std::min(*claim.max_splits, (1 << depth) - 1) + 1;
+}
+
+Prover::Prover(const Problem& problem, const Costs& costs, const Claim& claim, Control& control)
     : problem_(problem),
       costs_(costs),
       control_(control),
-      depth_(depth),
-      max_splits_(max_splits),
+      claim_(claim),
       constrained_(costs.min_leaf_weight() > 0),
       instance_(problem, costs, control),
       depth_two_(instance_, false, kTableBytes, control),
       allowed_depth_two_(instance_, true, kTableBytes, control),
-      archive_(depth + 1),
-      next_(depth + 1, 0),
-      known_(depth + 1),
-      known_allowed_(depth + 1) {
+      facts_(claim.most_bytes, control),
+      archive_(claim.depth + 1),
+      next_(claim.depth + 1, 0),
+      known_(claim.depth + 1),
+      known_allowed_(claim.depth + 1) {
     columns_.assign(problem.features(), Bits((problem.rows() + 63) / 64, 0));
     for (int r = 0; r < problem.rows(); ++r)
         for (const int* e = problem.entries_begin(r); e != problem.entries_end(r); ++e)
@@ -33,35 +69,36 @@ Prover::Prover(const Problem& problem, const Costs& costs, int depth, std::optio
             for (std::size_t w = 0; w < columns_[f].size(); ++w) columns_[f][w] |= columns_[f + 1][w];
 }
 
-int Prover::classes(int depth) const {
-    if (!max_splits_) return 1;
-    return depth > 30 ? *max_splits_ + 1 : std::min(*max_splits_, (1 << depth) - 1) + 1;
-}
-
 Prover::Level& Prover::level(int l) {
     while (static_cast<int>(levels_.size()) <= l) levels_.push_back(std::make_unique<Level>());
     return *levels_[l];
 }
 
-const Prover::Values& Prover::prove(const Values& cutoffs) {
+Proof Prover::prove() {
     level(0).node.make_root(instance_, splits_);
-    level(0).path.clear();
-    return facts_[search(0, depth_, cutoffs)].value;
+    search(0, claim_.depth, claim_.cutoffs);
+    return facts_.trimmed();
 }
 
-Prover::Values Prover::values_of(const DepthTwoValues& values, int depth) const {
-    if (max_splits_) return {values.begin(), values.begin() + classes(depth)};
+// The depth of trees that can be below the best: those with more splits cannot pay them.
+int Prover::usable(int depth, const Values& best) const {
+    if (claim_.max_splits) return std::min(depth, *claim_.max_splits);
+    if (costs_.split_cost() == 0) return depth;
+    return static_cast<int>(std::clamp<std::int64_t>((best[0] - 1) / costs_.split_cost(), 0, depth));
+}
+
+Prover::Values Prover::values_of(const DepthTwoValues& values, int depth, int usable) const {
+    if (claim_.max_splits) return {values.begin(), values.begin() + classes(depth)};
     std::int64_t least = values[0];
     for (int m = 1; m < 4; ++m) least = std::min(least, values[m] + m * costs_.split_cost());
+    if (usable < depth) least = std::min(least, (usable + 1) * costs_.split_cost());
     return {least};
 }
 
 std::int32_t Prover::add(Fact fact, const Key& key) {
-    const auto number = static_cast<std::int32_t>(facts_.size());
-    (fact.relaxed ? known_ : known_allowed_)[fact.depth][key] = number;
     fact.key = key;
-    facts_.push_back(std::move(fact));
-    return number;
+    auto& known = (fact.relaxed ? known_ : known_allowed_)[fact.depth];
+    return known[key] = facts_.add(std::move(fact));
 }
 
 std::vector<std::int32_t> Prover::extended(const Level& at, int f, bool inside) const {
@@ -89,7 +126,7 @@ std::int64_t Prover::bound_of(const Level& at, bool inside, std::size_t i) const
 
 // What trees cost that split by f, by class, given bounds on both sides by class and feature.
 void Prover::sum_up(const Values& in, const Values& out, int f, int features, int side_classes, Values& sums) const {
-    if (!max_splits_) {
+    if (!claim_.max_splits) {
         sums[0] = in[f] + out[f] + costs_.split_cost();
         return;
     }
@@ -104,7 +141,7 @@ void Prover::sum_up(const Values& in, const Values& out, int f, int features, in
 
 // Do the bounds on the sides of f leave nothing below the best? The sums are in sums_.
 bool Prover::is_covered(const Level& at, int f, int depth, bool with_allowed) {
-    const int features = at.node.features(), side_classes = classes(depth - 1);
+    const int features = at.node.features(), side_classes = classes(below(depth));
     sums_.assign(at.best.size(), kInfinite);
     if (with_allowed && constrained_) {
         in_.assign(side_classes, 0), out_.assign(side_classes, 0);
@@ -123,9 +160,9 @@ bool Prover::is_covered(const Level& at, int f, int depth, bool with_allowed) {
 
 // The bounds on one side of f that would be enough, given those on the other.
 Prover::Values Prover::wanted(const Level& at, int f, int depth, bool inside) const {
-    const int features = at.node.features(), side_classes = classes(depth - 1);
+    const int features = at.node.features(), side_classes = classes(below(depth));
     Values cutoffs(side_classes, 0);
-    if (!max_splits_) {
+    if (!claim_.max_splits) {
         cutoffs[0] = std::max<std::int64_t>(0, at.best[0] - costs_.split_cost() - bound_of(at, !inside, f));
         return cutoffs;
     }
@@ -138,38 +175,55 @@ Prover::Values Prover::wanted(const Level& at, int f, int depth, bool inside) co
 }
 
 std::int32_t Prover::search(int l, int depth, const Values& cutoffs) {
-    control_.check();
-    if (depth <= 2) return solve_small(l, depth);
-    ++control_.nodes;
     Level& at = level(l);
     at.best.assign(classes(depth), at.node.leaf());
     for (std::size_t m = 0; m < at.best.size(); ++m) at.best[m] = std::min(at.best[m], std::max<std::int64_t>(cutoffs[m], 0));
-    const std::size_t size = std::size_t(classes(depth - 1)) * at.node.features();
+    at.usable = usable(depth, at.best);
+    if (at.usable <= 2) return solve_small(l, depth);
+    ++control_.nodes;
+    const std::size_t size = std::size_t(classes(below(depth))) * at.node.features();
     for (int side : {0, 1}) at.bound[side].reset(size), at.allowed[side].reset(constrained_ ? size : 0);
-    recall(l, depth);
-    inherit(l, depth);
-    rank(l, depth);
-    for (std::size_t i = 0; i < at.order.size(); ++i) attempt(l, depth, at.order[i]);
+    try {
+        control_.check();
+        recall(l, depth);
+        inherit(l, depth);
+        rank(l);
+        for (std::size_t i = 0; i < at.order.size() && !stopped_; ++i) attempt(l, depth, at.order[i]);
+    } catch (const SearchStopped&) {
+        stop();
+        at.open.reset();
+    }
     return conclude(l, depth);
+}
+
+// From now on only what is known counts.
+void Prover::stop() {
+    stopped_ = true;
+    control_.finish();
 }
 
 std::int32_t Prover::solve_small(int l, int depth) {
     Level& at = level(l);
     DepthTwo& solver = constrained_ ? allowed_depth_two_ : depth_two_;
     const std::int64_t leaf = at.node.leaf();
-    const DepthTwoValues values = depth == 2   ? solver.solve(at.node, at.sides)
-                                  : depth == 1 ? solver.solve_stumps(at.node, at.sides)
-                                               : DepthTwoValues{leaf, leaf, leaf, leaf};
+    DepthTwoValues values{leaf, leaf, leaf, leaf};
+    try {
+        if (at.usable == 2) values = solver.solve(at.node, at.sides);
+        if (at.usable == 1) values = solver.solve_stumps(at.node, at.sides);
+    } catch (const SearchStopped&) {
+        stop();
+        values.fill(0);
+    }
     ++control_.depth_two;
-    return add({at.path, depth, !constrained_, values_of(values, depth), {}}, at.node.total().key);
+    return add({at.path, depth, !constrained_, values_of(values, depth, at.usable), {}}, at.node.total().key);
 }
 
 // The features by the cost of their best trees of depth two.
-void Prover::rank(int l, int depth) {
+void Prover::rank(int l) {
     Level& at = level(l);
     at.open.reset();
     DepthTwoValues values;
-    if (depth == 3 && at.node.features() > 0 && depth_two_.can_open(at.node))
+    if (at.usable == 3 && at.node.features() > 0 && depth_two_.can_open(at.node))
         at.open = depth_two_.open(at.node, at.sides, values);
     else
         depth_two_.solve(at.node, at.sides);
@@ -183,13 +237,13 @@ void Prover::rank(int l, int depth) {
 // Facts about the same row sets.
 void Prover::recall(int l, int depth) {
     Level& at = level(l);
-    const int features = at.node.features(), side_classes = classes(depth - 1);
+    const int features = at.node.features(), side_classes = classes(below(depth));
     for (int f = 0; f < features; ++f)
         for (const bool inside : {false, true}) {
             const Key key = inside ? at.node.inside(f).key : at.node.outside(f).key;
             const auto look = [&](const auto& known, Bounds& bounds) {
-                const auto found = known[depth - 1].find(key);
-                if (found == known[depth - 1].end()) return;
+                const auto found = known[below(depth)].find(key);
+                if (found == known[below(depth)].end()) return;
                 const Values& value = facts_[found->second].value;
                 for (int m = 0; m < side_classes; ++m)
                     bounds.raise(std::size_t(m) * features + f, value[m], found->second);
@@ -202,7 +256,7 @@ void Prover::recall(int l, int depth) {
 // Facts about the sides of similar nodes.
 void Prover::inherit(int l, int depth) {
     Level& at = level(l);
-    const int all = problem_.features(), features = at.node.features(), side_classes = classes(depth - 1);
+    const int all = problem_.features(), features = at.node.features(), side_classes = classes(below(depth));
     Bits own((problem_.rows() + 63) / 64, 0);
     for (int r = 0; r < at.node.rows(); ++r) own[at.node.row(r) / 64] |= std::uint64_t{1} << (at.node.row(r) % 64);
     const std::int64_t limit = *std::ranges::max_element(at.best);
@@ -244,38 +298,41 @@ void Prover::inherit(int l, int depth) {
 void Prover::attempt(int l, int depth, int f) {
     Level& at = level(l);
     if (is_covered(at, f, depth, true)) return;
+    const auto give_up = [&] { return stopped_ || is_covered(at, f, depth, true); };
     const bool first = at.node.inside(f).swing >= at.node.outside(f).swing;
     for (const bool inside : {first, !first}) {
         solve_side(l, depth, f, inside);
-        if (is_covered(at, f, depth, true)) return;
+        if (give_up()) return;
     }
-    if (constrained_ && depth == 3)
+    if (constrained_ && at.usable == 3)
         for (const bool inside : {first, !first}) {
-            solve_table(l, f, inside, true);
-            if (is_covered(at, f, depth, true)) return;
+            solve_table(l, depth, f, inside, true);
+            if (give_up()) return;
         }
+    if (l == 0 && claim_.thorough) return;
     for (std::size_t m = 0; m < sums_.size(); ++m) at.best[m] = std::min(at.best[m], sums_[m]);
 }
 
 void Prover::solve_side(int l, int depth, int f, bool inside) {
     Level& at = level(l);
-    const int features = at.node.features(), side_classes = classes(depth - 1);
+    const int features = at.node.features(), side_classes = classes(below(depth));
     const Values cutoffs = wanted(at, f, depth, inside);
     bool enough = true;
     for (int m = 0; m < side_classes; ++m)
         enough = enough && bound_of(at, inside, std::size_t(m) * features + f) >= cutoffs[m];
     if (enough) return;
-    if (depth == 3) {
-        solve_table(l, f, inside, false);
+    if (at.usable == 3) {
+        solve_table(l, depth, f, inside, false);
         return;
     }
-    Level& below = level(l + 1);
-    below.node.make_child(instance_, at.node, f, inside, true, splits_);
-    below.path = extended(at, f, inside);
+    Level& child = level(l + 1);
+    child.node.make_child(instance_, at.node, f, inside, true, splits_);
+    child.path = extended(at, f, inside);
     // A little beyond what is needed here: a stronger fact serves more of the similar row sets.
     Values beyond = cutoffs;
     for (std::int64_t& cutoff : beyond) cutoff += cutoff / 4;
-    const std::int32_t fact = search(l + 1, depth - 1, beyond);
+    if (usable(below(depth), beyond) > usable(below(depth), cutoffs)) beyond = cutoffs;
+    const std::int32_t fact = search(l + 1, below(depth), beyond);
     if (facts_[fact].relaxed) {
         learn(at, f, inside, fact);
     } else {
@@ -285,7 +342,7 @@ void Prover::solve_side(int l, int depth, int f, bool inside) {
 }
 
 // A side of a node of depth three.
-void Prover::solve_table(int l, int f, bool inside, bool weighted) {
+void Prover::solve_table(int l, int depth, int f, bool inside, bool weighted) {
     Level& at = level(l);
     const int features = at.node.features();
     const Key key = inside ? at.node.inside(f).key : at.node.outside(f).key;
@@ -295,11 +352,12 @@ void Prover::solve_table(int l, int f, bool inside, bool weighted) {
     if (!weighted && at.open) {
         values = depth_two_.solve_side(*at.open, f, inside, inside ? at.sides.inside_leaf[f] : at.sides.outside_leaf[f]);
     } else {
-        Level& below = level(l + 1);
-        below.node.make_child(instance_, at.node, f, inside, true, splits_);
-        values = (weighted ? allowed_depth_two_ : depth_two_).solve(below.node, below.sides);
+        Level& child = level(l + 1);
+        child.node.make_child(instance_, at.node, f, inside, true, splits_);
+        values = (weighted ? allowed_depth_two_ : depth_two_).solve(child.node, child.sides);
     }
-    const std::int32_t fact = add({extended(at, f, inside), 2, !weighted, values_of(values, 2), {}}, key);
+    const int side = below(depth);
+    const std::int32_t fact = add({extended(at, f, inside), side, !weighted, values_of(values, side, 2), {}}, key);
     if (!weighted) {
         learn(at, f, inside, fact);
         return;
@@ -333,6 +391,11 @@ void Prover::overlaps(Level& at, int f) {
 
 std::int32_t Prover::conclude(int l, int depth) {
     Level& at = level(l);
+    const Values goal = at.best;
+    for (int f = 0; f < at.node.features(); ++f) {
+        if ((constrained_ && !at.node.allows(instance_, f)) || is_covered(at, f, depth, true)) continue;
+        for (std::size_t m = 0; m < sums_.size(); ++m) at.best[m] = std::min(at.best[m], sums_[m]);
+    }
     bool relaxed = true;
     if (constrained_)
         for (int f = 0; f < at.node.features() && relaxed; ++f) relaxed = is_covered(at, f, depth, false);
@@ -344,7 +407,7 @@ std::int32_t Prover::conclude(int l, int depth) {
     next_[depth] = (next_[depth] + 1) % kArchived;
     entry->rows.assign((problem_.rows() + 63) / 64, 0);
     for (int r = 0; r < at.node.rows(); ++r) entry->rows[at.node.row(r) / 64] |= std::uint64_t{1} << (at.node.row(r) % 64);
-    const std::size_t all = problem_.features(), features = at.node.features(), side_classes = classes(depth - 1);
+    const std::size_t all = problem_.features(), features = at.node.features(), side_classes = classes(below(depth));
     for (const int side : {0, 1}) {
         entry->bound[side].reset(side_classes * all);
         for (std::size_t m = 0; m < side_classes; ++m)
@@ -354,18 +417,19 @@ std::int32_t Prover::conclude(int l, int depth) {
                                          at.bound[side].from[from]);
             }
     }
-    return add({at.path, depth, relaxed, at.best, choose(at, depth, relaxed)}, at.node.total().key);
+    return add({at.path, depth, relaxed, at.best, choose(at, depth, relaxed, l == 0 && claim_.thorough ? goal : at.best)},
+               at.node.total().key);
 }
 
-// Few of the facts that the bounds come from, but enough for the best.
-std::vector<std::int32_t> Prover::choose(Level& at, int depth, bool relaxed) {
-    const int features = at.node.features(), side_classes = classes(depth - 1);
+// Few of the facts that the bounds come from, but enough for a goal, or what is known of it.
+std::vector<std::int32_t> Prover::choose(Level& at, int depth, bool relaxed, const Values& goal) {
+    const int features = at.node.features(), side_classes = classes(below(depth));
     std::vector<std::pair<std::int64_t, int>> slack;
     for (int f = 0; f < features; ++f) {
         if (!relaxed && !at.node.allows(instance_, f)) continue;
         is_covered(at, f, depth, !relaxed);
         std::int64_t least = kInfinite;
-        for (std::size_t m = 0; m < sums_.size(); ++m) least = std::min(least, sums_[m] - at.best[m]);
+        for (std::size_t m = 0; m < sums_.size(); ++m) least = std::min(least, sums_[m] - goal[m]);
         slack.emplace_back(least, f);
     }
     std::ranges::sort(slack);
@@ -381,7 +445,7 @@ std::vector<std::int32_t> Prover::choose(Level& at, int depth, bool relaxed) {
         sums_.assign(at.best.size(), kInfinite);
         sum_up(current[1], current[0], f, features, side_classes, sums_);
         for (std::size_t m = 0; m < sums_.size(); ++m)
-            if (sums_[m] < at.best[m]) return false;
+            if (sums_[m] < goal[m]) return false;
         return true;
     };
     for (const auto& [_, f] : slack)
@@ -444,30 +508,6 @@ void Prover::use(Level& at, std::int32_t fact, Values (&current)[2]) {
     for (int f = features - 2; f >= 0; --f)
         if (node.chain_begin()[f] == node.chain_begin()[f + 1]) at.overlap[f] += at.overlap[f + 1];
     raise(whole, shared, [&](int f) { return at.overlap[f]; });
-}
-
-Proof Prover::trimmed() const {
-    std::vector<std::uint8_t> needed(facts_.size(), 0);
-    needed.back() = 1;
-    for (std::size_t i = facts_.size(); i-- > 0;)
-        if (needed[i])
-            for (const std::int32_t a : facts_[i].anchors) needed[a] = 1;
-    Proof proof;
-    std::vector<std::int32_t> renamed(facts_.size(), -1);
-    for (std::size_t i = 0; i < facts_.size(); ++i) {
-        if (!needed[i]) continue;
-        const Fact& fact = facts_[i];
-        renamed[i] = static_cast<std::int32_t>(proof.depth.size());
-        proof.path.insert(proof.path.end(), fact.path.begin(), fact.path.end());
-        proof.path_begin.push_back(static_cast<std::int32_t>(proof.path.size()));
-        proof.depth.push_back(static_cast<std::uint8_t>(fact.depth));
-        proof.relaxed.push_back(fact.relaxed);
-        proof.value.insert(proof.value.end(), fact.value.begin(), fact.value.end());
-        proof.value_begin.push_back(static_cast<std::int64_t>(proof.value.size()));
-        for (const std::int32_t a : fact.anchors) proof.anchor.push_back(renamed[a]);
-        proof.anchor_begin.push_back(static_cast<std::int32_t>(proof.anchor.size()));
-    }
-    return proof;
 }
 
 }  // namespace goct

@@ -20,38 +20,70 @@ namespace goct {
 //
 // Facts up to depth two follow from the counts of all pairs of features. A larger one follows from its anchors, facts
 // of the depth below: a row set costs at least what an anchor does, less the swings of the rows that only the anchor
-// has; and a node costs at least the sum of both sides of its best feature. Facts that are not relaxed are about trees
-// whose leaves have the minimum weight, and say nothing about other row sets.
-struct Proof {
-    std::vector<std::int32_t> path, path_begin{0};      // 2 * column + value, from the root
-    std::vector<std::uint8_t> depth, relaxed;
-    std::vector<std::int64_t> value, value_begin{0};
-    std::vector<std::int32_t> anchor, anchor_begin{0};  // earlier facts
+// has; and a node costs at least the sum of both sides of its best feature. A tree with k splits costs at least k times
+// their price and is no deeper than k, so that a fact of whatever depth follows from one about as few splits as its value
+// can pay. Facts that are not relaxed are about trees whose leaves have the minimum weight, and say nothing about other
+// row sets.
+struct Fact {
+    std::vector<std::int32_t> path;             // 2 * feature + side, from the root
+    int depth;                                  // kProofAnyDepth: any
+    bool relaxed;
+    std::vector<std::int64_t> value;
+    std::vector<std::int32_t> anchors;          // earlier facts
+    Key key{};                                  // of the rows
 };
 
-// Depth-first, by the bounds that a proof can have, and no others. It looks for no tree.
+inline constexpr int kProofAnyDepth = 255;
+
+// The same as arrays, which others read.
+struct Proof {
+    std::vector<std::int32_t> path, path_begin{0};
+    std::vector<std::uint8_t> depth, relaxed;
+    std::vector<std::int64_t> value, value_begin{0};
+    std::vector<std::int32_t> anchor, anchor_begin{0};
+};
+
+// Facts in the order in which they follow. Stops the search when they take too much memory.
+class FactList {
+public:
+    FactList(std::size_t most_bytes, Control& control) : most_bytes_(most_bytes), control_(control) {}
+
+    std::int32_t add(Fact fact);
+    const Fact& operator[](std::int32_t i) const { return facts_[i]; }
+    // What the last fact needs, and nothing else.
+    Proof trimmed() const;
+
+private:
+    std::size_t most_bytes_, bytes_ = 0;
+    Control& control_;
+    std::vector<Fact> facts_;
+};
+
+// What is to be proven: no tree for all rows is below the cutoffs, avoidable costs, one per value.
+struct Claim {
+    int depth;
+    std::optional<int> max_splits;              // values by split budget up to this one; without, one value
+    std::vector<std::int64_t> cutoffs;
+    bool thorough = false;                      // as far as possible for every first split, if some trees are below
+    std::size_t most_bytes = std::size_t{1} << 30;
+};
+
+// How many values a fact of a depth has.
+int fact_values(const Claim& claim, int depth);
+
+// Depth-first, by the bounds that a proof can have, and no others. It looks for no tree. When the control stops it, the
+// proof is of what is known by then.
 class Prover {
 public:
-    // `max_splits`: values by split budget up to this one; without, one value.
-    Prover(const Problem& problem, const Costs& costs, int depth, std::optional<int> max_splits, Control& control);
+    Prover(const Problem& problem, const Costs& costs, const Claim& claim, Control& control);
 
-    // Proves that no tree for all rows is below the cutoffs (avoidable costs, one per value), or else the least cost.
-    // Returns what is proven; may throw SearchStopped. Then the facts that it needs, in order, the last one about all rows.
-    const std::vector<std::int64_t>& prove(const std::vector<std::int64_t>& cutoffs);
-    Proof trimmed() const;
+    // The facts that are needed, the last one about all rows.
+    Proof prove();
 
 private:
     using Bits = std::vector<std::uint64_t>;
     using Values = std::vector<std::int64_t>;
 
-    struct Fact {
-        std::vector<std::int32_t> path;
-        int depth;
-        bool relaxed;
-        Values value;
-        std::vector<std::int32_t> anchors;
-        Key key{};
-    };
     // Bounds by class of trees and feature, and the facts they come from.
     struct Bounds {
         Values value;
@@ -67,6 +99,7 @@ private:
         std::vector<std::int32_t> path;
         SideValues sides;
         std::optional<DepthTwo::Opened> open;
+        int usable;                     // the depth of trees that can be below the best
         std::vector<int> order;
         Bounds bound[2], allowed[2];    // of the outside and the inside of each feature; `bound` is relaxed
         Values best, overlap;
@@ -79,9 +112,11 @@ private:
         std::size_t operator()(const Key& key) const { return key.low; }
     };
 
-    int classes(int depth) const;
+    int classes(int depth) const { return fact_values(claim_, depth); }
+    int below(int depth) const { return depth == kProofAnyDepth ? depth : depth - 1; }
+    int usable(int depth, const Values& best) const;
     Level& level(int l);
-    Values values_of(const DepthTwoValues& values, int depth) const;
+    Values values_of(const DepthTwoValues& values, int depth, int usable) const;
     std::int32_t add(Fact fact, const Key& key);
     std::int64_t bound_of(const Level& at, bool inside, std::size_t i) const;
     void sum_up(const Values& in, const Values& out, int f, int features, int side_classes, Values& sums) const;
@@ -89,16 +124,17 @@ private:
     Values wanted(const Level& at, int f, int depth, bool inside) const;
 
     std::int32_t search(int l, int depth, const Values& cutoffs);
+    void stop();
     std::int32_t solve_small(int l, int depth);
-    void rank(int l, int depth);
+    void rank(int l);
     void recall(int l, int depth);
     void inherit(int l, int depth);
     void attempt(int l, int depth, int f);
     void solve_side(int l, int depth, int f, bool inside);
-    void solve_table(int l, int f, bool inside, bool weighted);
+    void solve_table(int l, int depth, int f, bool inside, bool weighted);
     void learn(Level& at, int f, bool inside, std::int32_t fact);
     std::int32_t conclude(int l, int depth);
-    std::vector<std::int32_t> choose(Level& at, int depth, bool relaxed);
+    std::vector<std::int32_t> choose(Level& at, int depth, bool relaxed, const Values& goal);
     void use(Level& at, std::int32_t fact, Values (&current)[2]);
     void overlaps(Level& at, int f);
     // The sides of the features of a node by their rows: 2 * feature + inside.
@@ -111,15 +147,15 @@ private:
     const Problem& problem_;
     const Costs& costs_;
     Control& control_;
-    const int depth_;
-    const std::optional<int> max_splits_;
+    const Claim& claim_;
     const bool constrained_;
+    bool stopped_ = false;
     Instance instance_;
     DepthTwo depth_two_, allowed_depth_two_;
     SplitSet splits_;
     std::vector<Bits> columns_;                     // rows inside, by feature
     std::vector<std::unique_ptr<Level>> levels_;
-    std::vector<Fact> facts_;
+    FactList facts_;
     std::vector<std::vector<Archived>> archive_;    // by depth
     std::vector<std::size_t> next_;
     std::vector<std::unordered_map<Key, std::int32_t, KeyHash>> known_, known_allowed_;     // by depth

@@ -12,13 +12,18 @@ import pytest
 import goct
 from goct import Solution, Status, certificate
 from goct.binarize import Binarizer
-from goct.constraints import ForbidFeatures
+from goct.constraints import RequireFeatures
 from goct.exceptions import CertificateWarning
 from goct.metrics import CustomMetric, Shape
 from goct.plane.oracle import Proven
 from goct.verify import RejectedError
-from goct.verify.checker import read_certificate, write_certificate
-from tests.support.certificates import FAMILIES, certified, problem_of
+from tests.support.certificates import (
+    FAMILIES,
+    certified,
+    problem_of,
+    read_certificate,
+    write_certificate,
+)
 from tests.support.problems import large_problem
 
 INSIDE = {"penalised mcc"}
@@ -91,9 +96,15 @@ def test_a_broken_search_is_caught(name: str, tmp_path: Path) -> None:
         certificate=None,
     )
     for proven in ((), [Proven(1, 1, 0, task.size, (10**6,))]):
-        certificate.write(path, broken, proven)
+        # The proof does not come out: the certificate is about a larger bound, and says so.
+        written = certificate.write(path, broken, proven)
+        assert written.proves == "less"
+        assert goct.verify(path, problem).bound >= float(solution.objective) - 1e-12
+        # With the claim of the broken search it is no proof.
+        header, proofs = read_certificate(path.read_bytes())
+        header["status"] = "optimal"
         with pytest.raises(RejectedError):
-            goct.verify(path, problem)
+            goct.verify(write_certificate(header, proofs), problem)
 
 
 def test_no_tree_is_heavy_enough(tmp_path: Path) -> None:
@@ -129,7 +140,9 @@ def test_arrays_instead_of_a_problem(tmp_path: Path) -> None:
 def test_the_mip_engine_has_no_proof(tmp_path: Path) -> None:
     pytest.importorskip("highspy")
     problem, path = problem_of({}), tmp_path / "proof.gct"
-    solution = goct.solve(problem, "accuracy", 1, engine="mip", certificate=path)
+    solution = goct.solve(
+        problem, "accuracy", 1, engine="mip", search_bound=False, certificate=path
+    )
     assert solution.certificate is not None
     assert solution.certificate.proves == "nothing"
     assert "cannot be checked" in solution.summary()
@@ -161,12 +174,38 @@ def test_every_threshold_of_a_column(tmp_path: Path) -> None:
     assert "VERIFIED" in str(goct.verify(tmp_path / "proof.gct", problem))
 
 
+@pytest.mark.parametrize("metric", ["accuracy", "f1"])
+def test_a_column_that_only_models_can_require(metric: str, tmp_path: Path) -> None:
+    pytest.importorskip("highspy")
+    problem, path = problem_of({}), tmp_path / "proof.gct"
+    required = [RequireFeatures(problem.column_names[0])]
+    solution = goct.solve(problem, metric, 2, constraints=required, certificate=path)
+    assert solution.stats["proof"] == "search"  # whose best tree uses it anyway
+    assert "that uses columns 0" in str(goct.verify(path, problem))
+    header, proofs = read_certificate(path.read_bytes())
+    unused = next(c for c in range(8) if c not in problem.columns_of(solution.tree.features))
+    other = {**header, "task": {**header["task"], "required": [unused]}}
+    with pytest.raises(RejectedError, match="that it must"):
+        goct.verify(write_certificate(other, proofs), problem)
+
+
+def test_time_and_memory_limit_the_proof(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    problem, path = large_problem(), tmp_path / "proof.gct"
+    solution = goct.solve(problem, "accuracy", 3)
+    for limits in ({"time_limit": 0.0}, {}):
+        if not limits:
+            monkeypatch.setattr(certificate, "MEMORY_LIMIT", 2000)
+        written = certificate.write(path, solution, (), **limits)
+        verdict = goct.verify(path, problem)
+        assert written.proves == "less"
+        assert verdict.bound > float(solution.bound)
+        assert verdict.objective == pytest.approx(float(solution.objective))
+
+
 def test_errors_come_before_any_work(tmp_path: Path) -> None:
     problem = problem_of({})
     with pytest.raises(ValueError, match="no folder"):
         goct.solve(problem, certificate=tmp_path / "nowhere" / "proof.gct")
-    with pytest.raises(ValueError, match="no certificates for the constraint"):
-        goct.solve(problem, constraints=[ForbidFeatures("x0")], certificate=tmp_path / "p.gct")
 
 
 def random_options(rng: np.random.Generator) -> dict[str, Any]:

@@ -9,7 +9,7 @@ __version__: str
 def group_rows(X: NDArray[np.uint8]) -> tuple[NDArray[np.int64], NDArray[np.int32]]: ...
 def match_columns(X: NDArray[np.uint8]) -> NDArray[np.int64]: ...
 def prove(
-    cells: NDArray[np.uint8],
+    ranks: NDArray[np.uint32],
     weights: NDArray[np.int64],
     costs: NDArray[np.int64],
     split_cost: int,
@@ -17,8 +17,10 @@ def prove(
     max_splits: int | None,
     min_leaf_weight: int,
     cutoffs: list[int],
+    thorough: bool,
     time_limit: float | None,
-) -> tuple[NDArray[Any], ...] | None: ...
+    memory_limit: int,
+) -> tuple[Any, ...] | None: ...
 
 class Oracle:
     def __init__(

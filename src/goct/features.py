@@ -315,7 +315,7 @@ class RankedFeatures:
             # A rank behind each new one: the first above the threshold before it.
             behind.append(np.concatenate([[0], left + 1]).astype(np.intp))
             new = np.searchsorted(left, self.behind[j])  # how many thresholds are below
-            ranks.append(new.astype(self.ranks.dtype)[self._ranks_of(j)])
+            ranks.append(new.astype(self.ranks.dtype)[self.ranks_of(j)])
         matrix = _stack(ranks, len(self.ranks))
         first, group = group_ranks(matrix, np.array([len(b) for b in behind]))
         kept = RankedFeatures._dense(
@@ -330,7 +330,7 @@ class RankedFeatures:
         )
         return kept, group
 
-    def _ranks_of(self, j: int) -> Ranks:
+    def ranks_of(self, j: int) -> Ranks:
         """Return the dense ranks of an original column."""
         if self.source[j] < 0:
             return np.zeros(len(self.ranks), dtype=self.ranks.dtype)

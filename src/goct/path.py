@@ -19,7 +19,7 @@ from goct.exact import Exact
 from goct.exceptions import CertificateWarning
 from goct.metrics import Metric
 from goct.one_vs_rest import name_the_rest
-from goct.plane.oracle import Incumbent
+from goct.plane.oracle import Incumbent, Proven
 from goct.plane.path import Budgets, BudgetsSession
 from goct.problem import Problem
 from goct.search.engine import core_of
@@ -447,12 +447,12 @@ def path(
     limit = Limit.NONE if all(s.limit is Limit.NONE for s in solutions) else session.limit
     written = None
     if certificate is not None:
-        written = _write(certificate, session, problem)
+        written = _write(certificate, session, problem, limits)
     return Path(solutions, limit, task, stats, written)
 
 
 def _write(
-    file: str | os.PathLike[str], session: BudgetsSession, problem: Problem
+    file: str | os.PathLike[str], session: BudgetsSession, problem: Problem, limits: Limits
 ) -> Certificate | None:
     """Write a certificate, or say in a warning why there is none."""
     incumbents = session.budgets.incumbents
@@ -460,7 +460,9 @@ def _write(
     why = "not all trees are proven"
     if len(trees) == len(incumbents) and session.budgets.n_proven == len(incumbents):
         try:
-            return write_path(file, incumbents[-1].task, trees, session.proven, problem)
+            proven = [p for p in session.proven if isinstance(p, Proven)]
+            task = incumbents[-1].task
+            return write_path(file, task, trees, proven, problem, time_limit=limits.time)
         except (CertificateError, KeyboardInterrupt) as error:
             why = str(error) or "interrupted"
     warnings.warn(f"no certificate was written: {why}", CertificateWarning, stacklevel=3)

@@ -19,7 +19,7 @@ from goct.constraints import MetricConstraint
 from goct.exceptions import CertificateWarning
 from goct.metrics import Metric
 from goct.one_vs_rest import against_rest, name_the_rest, tree_against_rest
-from goct.plane.oracle import Proven
+from goct.plane.oracle import Branch, Proven
 from goct.problem import Problem
 from goct.solution import Callback, Limits, Progress, Solution
 from goct.task import Task
@@ -99,9 +99,10 @@ def solve(
     certificate
         A file for the proof, which :func:`goct.verify` and ``goct verify``
         check; see the page "What proven means". Writing it takes about as
-        long as the search; limits do not count for it. Ctrl-C ends it with a
-        :class:`~goct.exceptions.CertificateWarning`, and the solution is
-        returned without it.
+        long as the search, and at most `time_limit` seconds more: after that
+        it proves a larger bound, with a
+        :class:`~goct.exceptions.CertificateWarning`. Ctrl-C ends it with such
+        a warning, and the solution is returned without it.
     **options
         Options of the engine, see :func:`goct.search.solve_search` and
         :func:`goct.mip.solve_mip`.
@@ -143,7 +144,7 @@ def solve(
     _check_options(options, run)
     known = [tree for tree in (_read_start(start, task, binary), binary.best_constant()) if tree]
     best = max(known, key=binary.objective, default=None)
-    proven: list[Proven] = []
+    proven: list[Proven | Branch] = []
     if certificate is not None:
         _check_certificate(certificate, binary)
     if binary.has_only_constants:
@@ -165,7 +166,9 @@ def solve(
         solution.stats["progress"] = recorder.events
     if certificate is not None:
         original = None if binary is task else problem
-        solution = _with_certificate(solution, certificate, proven, original)
+        if solution.stats.get("proof") == "search":
+            _prove_relaxation(binary, limits, proven)
+        solution = _with_certificate(solution, certificate, proven, original, limits)
     if binary is task:
         return solution
     tree = None if solution.tree is None else name_the_rest(solution.tree, problem)
@@ -222,15 +225,32 @@ def one_against_the_rest(task: Task) -> Task:
     return task.on(against_rest(problem))
 
 
+def _prove_relaxation(task: Task, limits: Limits, proven: list[Proven | Branch]) -> None:
+    """Ask again what the search engine proved for the MIP engine, for its certificate."""
+    from goct.search.engine import relaxation, solve_search
+
+    relaxed = relaxation(task)
+    assert relaxed is not None
+    solve_search(
+        relaxed,
+        limits=Limits(limits.time),
+        start=None,
+        random_state=None,
+        callback=None,
+        proven=proven,
+    )
+
+
 def _with_certificate(
     solution: Solution,
     path: str | os.PathLike[str],
-    proven: list[Proven],
+    proven: list[Proven | Branch],
     original: Problem | None,
+    limits: Limits,
 ) -> Solution:
     """Write a certificate; the solution survives if there is none, with a warning."""
     try:
-        written = write_certificate(path, solution, proven, original)
+        written = write_certificate(path, solution, proven, original, time_limit=limits.time)
     except (CertificateError, KeyboardInterrupt) as error:
         why = str(error) or "interrupted"
         warnings.warn(f"no certificate was written: {why}", CertificateWarning, stacklevel=3)

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import goct
+from goct.binarize import Binarizer
+from goct.certificate import Writer
+from goct.constraints import FeatureBudget, ForbidFeatures, MaxFeatures
 from goct.metrics import CostMatrix
-from goct.verify.checker import ARRAYS, read_certificate, write_certificate
+from goct.verify.checker import ARRAYS, read_header, read_proofs
 
 FAMILIES: dict[str, dict[str, Any]] = {
     "accuracy": {"metric": "accuracy"},
@@ -40,6 +44,24 @@ FAMILIES: dict[str, dict[str, Any]] = {
     },
     "gmean": {"metric": "gmean"},
     "dor": {"metric": "dor_smoothed"},
+    "forbidden column": {"metric": "f1", "constraints": [ForbidFeatures(0)]},
+    "few columns": {"metric": "accuracy", "constraints": [MaxFeatures(2)]},
+    "columns for a price": {"metric": "mcc", "constraints": [FeatureBudget({0: 2, 1: 1}, 2)]},
+    "any depth": {"metric": "accuracy", "max_depth": None, "split_penalty": 0.03},
+    "any depth, f1": {"metric": "f1", "max_depth": None, "split_penalty": 0.03},
+    "any depth, budget": {"metric": "mcc", "max_depth": None, "max_splits": 3},
+    "thresholds": {"metric": "accuracy", "thresholds": True},
+    "thresholds, mcc": {"metric": "mcc", "thresholds": True},
+    "thresholds, gmean": {"metric": "gmean", "thresholds": True},
+    "thresholds, penalty": {"metric": "f1", "thresholds": True, "split_penalty": 0.02},
+    "thresholds, budget": {"metric": "kappa", "thresholds": True, "max_splits": 4},
+    "thresholds, heavy leaves": {"metric": "accuracy", "thresholds": True, "min_leaf_weight": 9},
+    "thresholds, classes": {"metric": "accuracy", "thresholds": True, "classes": 3},
+    "thresholds, few columns": {
+        "metric": "accuracy",
+        "thresholds": True,
+        "constraints": [MaxFeatures(1)],
+    },
     "constant trees": {"metric": "f1", "max_depth": 0},
     "stumps": {"metric": "mcc", "max_depth": 1},
 }
@@ -55,8 +77,32 @@ MUTATED = (
     "penalised f1",
     "heavy leaves",
     "infeasible",
+    "gmean",
+    "columns for a price",
+    "any depth",
+    "thresholds",
+    "thresholds, heavy leaves",
+    "thresholds, penalty",
 )
 """Those whose certificates are changed."""
+
+
+Arrays = dict[str, Any]
+
+
+def read_certificate(content: bytes) -> tuple[dict[str, Any], list[Arrays]]:
+    """Return the header and the proofs of a certificate."""
+    return read_header(content), list(read_proofs(content))
+
+
+def write_certificate(header: dict[str, Any], proofs: Sequence[Arrays]) -> bytes:
+    """Return the content of a certificate."""
+    file = BytesIO()
+    writer = Writer(file)
+    for proof in proofs:
+        writer.add(proof)
+    writer.finish(header)
+    return file.getvalue()
 
 
 def problem_of(options: dict[str, Any], seed: int = 0) -> goct.Problem:
@@ -64,6 +110,11 @@ def problem_of(options: dict[str, Any], seed: int = 0) -> goct.Problem:
     rng = np.random.default_rng(seed)
     n, n_classes = 90, options.get("classes", 2)
     X = rng.integers(0, 2, (n, 8))
+    if options.get("thresholds"):
+        X = rng.integers(0, 12, (n, 3))
+        y = ((X[:, 0] > 4) ^ (X[:, 1] > 7)) + (rng.random(n) < 0.2)
+        binarizer = Binarizer("exact").fit(X, y % n_classes)
+        return goct.Problem.from_columns(X, y % n_classes, binarizer=binarizer, pos_label=1)
     y = (X[:, 0] + X[:, 1] * X[:, 2] + (rng.random(n) < 0.3)) % n_classes
     return goct.Problem.from_arrays(
         X,
@@ -79,7 +130,7 @@ def certified(
 ) -> tuple[goct.Problem, goct.Solution]:
     """Solve the task of a family, with a certificate."""
     problem = problem_of(options)
-    ours = {"classes", "weights", "costs"}
+    ours = {"classes", "weights", "costs", "thresholds"}
     asked = {key: value for key, value in options.items() if key not in ours}
     asked = {"max_depth": 3, "engine": "search", "certificate": path, **asked, **more}
     return problem, goct.solve(problem, **asked)
@@ -126,7 +177,6 @@ def header_mutants(header: dict[str, Any]) -> dict[str, dict[str, Any]]:
         return {**header, "data": {**data, **changes}}
 
     mutants = {
-        "deeper": of_task(max_depth=task["max_depth"] + 1),
         "another metric": of_task(metric=[["1", "specificity", {}]]),
         "an unknown metric": of_task(metric=[["1", "goodness", {}]]),
         "minus the metric": of_task(metric=[["-1", *task["metric"][0][1:]]]),
@@ -152,6 +202,13 @@ def header_mutants(header: dict[str, Any]) -> dict[str, dict[str, Any]]:
                 [t, s, str(Fraction(b) - Fraction(1, 5))] for t, s, b in task["constraints"]
             ]
         )
+    if task["max_depth"] is not None:
+        mutants["deeper"] = of_task(max_depth=task["max_depth"] + 1)
+        mutants["of any depth"] = of_task(max_depth=None)
+    if task["limits"]:
+        mutants["without a limit"] = of_task(limits=[])
+        mutants["cheaper columns"] = of_task(limits=[[[], "0"]])
+        mutants["another cover"] = {**header, "cover": 0}
     if task["max_splits"] is not None:
         mutants["more splits"] = of_task(max_splits=None)
     elif task["split_penalty"] != "0":

@@ -17,7 +17,7 @@ from goct import Problem
 from goct.exact import Exact
 from goct.metrics import METRICS, Confusion
 from goct.verify import RejectedError, checker, data_of
-from goct.verify.checker import Number, check_certificate, read_certificate, write_certificate
+from goct.verify.checker import Number, check_certificate
 from tests.support.certificates import (
     FAMILIES,
     MUTATED,
@@ -25,6 +25,8 @@ from tests.support.certificates import (
     certified,
     header_mutants,
     problem_of,
+    read_certificate,
+    write_certificate,
 )
 from tests.support.problems import random_problem
 from tests.support.reference import achievable
@@ -47,7 +49,7 @@ def test_no_mutant_of_a_proof_proves_anything_else(
     data, content = certificates[name]
     known = check_certificate(content, data)
     rejected = harmless = 0
-    for _, mutant in array_mutants(content, np.random.default_rng(0), 150):
+    for _, mutant in array_mutants(content, np.random.default_rng(0), 60):
         try:
             verdict = check_certificate(mutant, data)
         except RejectedError:
@@ -91,7 +93,7 @@ def test_a_feature_more_than_the_proof_knows(certificates: dict[str, tuple[Any, 
     data, content = certificates["f1"]
     header, proofs = read_certificate(content)
     best = data.counts[:, 1] > data.counts[:, 0]  # a column that separates the classes
-    wider = replace(data, columns=np.vstack([data.columns, best]))
+    wider = replace(data, ranks=np.vstack([data.ranks, best]))
     header["data"]["digest"] = wider.digest()
     with pytest.raises(RejectedError):
         check_certificate(write_certificate(header, proofs), wider)
@@ -146,19 +148,30 @@ def test_the_checkers_metrics_are_those_of_the_package(name: str) -> None:
 
 
 @pytest.mark.parametrize("seed", range(25))
-def test_fronts_against_brute_force(seed: int) -> None:
+def test_points_above_a_line_against_brute_force(seed: int) -> None:
     X, y, weights, depth = random_problem(seed)
-    least = [0, 3][seed % 2]
+    least, direction = [0, 3][seed % 2], (2 + seed % 3, 1 + seed % 5)
     problem = Problem.from_arrays(X, y, sample_weight=weights)
     data = data_of(problem)
-    metric, one = checker.Metric(((Fraction(1), "gmean", {}),)), Fraction(1)
-    asked = checker.Task(depth, None, least, 0, Fraction(0), metric, (), 1, one, one)
-    n_pos, n_neg = int(problem.n_pos), int(problem.n_neg)
-    front = checker._Fronts(data, asked, n_pos + 1).of(np.ones(problem.n_rows, bool), depth)
-    points = achievable(X, y, depth, weights, min_leaf=least)
-    for x in range(n_pos + 1):
-        errors = [n_neg - tn for tp, tn, _ in points if n_pos - tp <= x]
-        assert front[x] == min(errors, default=checker._LARGEST)
+    metric = checker.Metric(((Fraction(1), "gmean", {}),))
+    asked = checker.Task(depth, None, least, 0, Fraction(0), metric, (), 1)
+    table = data.counts[:, ::-1] * np.array(direction)
+    costs = checker.Costs(data, asked, table)
+    points = {
+        (int(problem.n_pos) - tp, int(problem.n_neg) - tn)
+        for tp, tn, _ in achievable(X, y, depth, weights, min_leaf=least)
+    }
+    cheapest = min((fn * direction[0] + fp * direction[1] for fn, fp in points), default=0)
+    for limit in (cheapest - 1, cheapest, cheapest + 3, cheapest + 9, 10**6):
+        found = checker.Inside(costs, asked, direction).points(
+            np.arange(problem.n_rows), depth, limit
+        )
+        cheap = {p for p in points if p[0] * direction[0] + p[1] * direction[1] <= limit}
+        best = {
+            p for p in cheap if not any(q[0] <= p[0] and q[1] <= p[1] and q != p for q in cheap)
+        }
+        if sum(data.counts.sum(axis=1)) >= least:
+            assert set(map(tuple, found.tolist())) == best
 
 
 def test_numbers_compare_like_exact_ones() -> None:
@@ -178,7 +191,7 @@ def test_the_checker_runs_alone(tmp_path: Path) -> None:
     rows = np.repeat(np.arange(problem.n_rows), problem.counts.sum(axis=1))
     labels = np.concatenate([np.repeat([0, 1], row) for row in problem.counts])
     lines = [",".join([*(f"x{j}" for j in range(8)), "y"])]
-    full = data_of(problem).columns.T.astype(int)
+    full = data_of(problem).ranks.T
     lines += [",".join(map(str, [*full[r], k])) for r, k in zip(rows, labels, strict=True)]
     (tmp_path / "table.csv").write_text("\n".join(lines))
     shutil.copy(checker.__file__, tmp_path / "checker.py")

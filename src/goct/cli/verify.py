@@ -12,7 +12,7 @@ from goct.cli.guard import Code, UsageError, note
 from goct.files import read_bytes
 from goct.problem import Problem
 from goct.verify import RejectedError, data_of
-from goct.verify.checker import check_certificate, read_certificate
+from goct.verify.checker import check_certificate, read_header
 
 
 def verify(
@@ -33,7 +33,7 @@ def verify(
     except ValueError as error:
         raise UsageError(f"{certificate}: {error}") from None
     try:
-        header, _ = read_certificate(content)
+        header = read_header(content)
         problem = _problem(data, header, target)
         verdict = check_certificate(content, data_of(problem))
     except RejectedError as error:

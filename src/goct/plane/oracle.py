@@ -70,6 +70,8 @@ class Proven:
         The bound; several if there is one for each split budget, from 0 on.
     by_splits
         Whether there are several.
+    columns
+        The columns that the trees may use; all if None.
     """
 
     a: int
@@ -78,6 +80,27 @@ class Proven:
     size: SizeLimit
     least: tuple[int, ...]
     by_splits: bool = False
+    columns: frozenset[int] | None = None
+
+
+@dataclass(frozen=True)
+class Branch:
+    """A node of the search for a set of columns, for certificates.
+
+    Attributes
+    ----------
+    committed, allowed
+        The columns that are paid for, and all that trees may use.
+    bound
+        What no tree over the allowed columns exceeds.
+    column
+        The column that was forbidden, or committed to; None if none was.
+    """
+
+    committed: frozenset[int]
+    allowed: frozenset[int]
+    bound: Exact
+    column: int | None
 
 
 class Oracle(Protocol):
@@ -293,7 +316,7 @@ class Session:
         self.calls = 0
         self.nodes = 0
         self.phase_two = 0.0
-        self.proven: list[Proven] = []
+        self.proven: list[Proven | Branch] = []
 
     @property
     def elapsed(self) -> float:

@@ -16,14 +16,17 @@ from itertools import count
 
 from goct.constraints import FeatureSetConstraint
 from goct.exact import Exact
-from goct.plane.oracle import IncumbentSession
+from goct.plane.oracle import Branch, IncumbentSession, Proven
 from goct.problem import Problem
 from goct.solution import Callback, Limit, Limits, Progress, Solution
 from goct.task import Task
 from goct.tree import Tree
 
-Solver = Callable[[Task, Limits, Callback | None], Solution]
-"""Solves a task without constraints on the set of features, within limits."""
+Solver = Callable[[Task, Limits, Callback | None, list[Proven | Branch]], Solution]
+"""Solves a task without constraints on the set of features, within limits.
+
+The list takes what its linear questions prove.
+"""
 
 
 @dataclass(frozen=True)
@@ -105,14 +108,16 @@ class ColumnSearch:
                 self.incumbent.offer(tree)
             self.incumbent.tighten(self._bound(min(bound, found.bound)))
             self.session.stop(found.limit)
-        if tree is None:
-            return
-        if self._admits(used := self._columns(tree)):
+        column = None
+        if tree is not None and self._admits(used := self._columns(tree)):
             self.incumbent.offer(tree)
             self._is_smallest = self._relaxations == 1 and bool(found.stats["fewest_splits"])
-        else:
+        elif tree is not None:
             self._repair(node, tree)
-            self._branch(node, found, used)
+            column = self._branch(node, found, used)
+        self.session.proven.append(Branch(node.committed, node.allowed, found.bound, column))
+        if tree is None:
+            return
         if self._open:
             self.incumbent.tighten(self._bound(self._open[0][2]))
 
@@ -125,11 +130,11 @@ class ColumnSearch:
         if chosen in self._repaired:
             return
         self._repaired.add(chosen)
-        found = self.solve(self._relaxed.on(self._over(chosen)), self.session.left, None)
+        found = self.solve(self._relaxed.on(self._over(chosen)), self.session.left, None, [])
         if found.tree is not None:
             self.incumbent.offer(found.tree)
 
-    def _branch(self, node: _Node, found: Solution, used: frozenset[int]) -> None:
+    def _branch(self, node: _Node, found: Solution, used: frozenset[int]) -> int:
         """Forbid a column, or commit to it; that one which leaves the fewest columns then."""
         children = []
         for column in sorted(used - node.committed):
@@ -139,6 +144,7 @@ class ColumnSearch:
         self._push(found.bound, _Node(node.committed, node.allowed - {column}))
         known = found if allowed == node.allowed else None
         self._push(found.bound, _Node(committed, allowed, known))
+        return column
 
     def _relax(self, bound: Exact, node: _Node) -> Solution:
         self._relaxations += 1
@@ -148,7 +154,12 @@ class ColumnSearch:
             return self.session.tell(progress.nodes)
 
         callback = None if self.session.callback is None else tell
-        found = self.solve(self._relaxed.on(self._over(node.allowed)), self.session.left, callback)
+        proven: list[Proven | Branch] = []
+        relaxed = self._relaxed.on(self._over(node.allowed))
+        found = self.solve(relaxed, self.session.left, callback, proven)
+        self.session.proven += [
+            replace(p, columns=node.allowed) for p in proven if isinstance(p, Proven)
+        ]
         self.session.calls += found.stats.get("oracle_calls", 0)
         self.session.nodes += found.stats.get("nodes", 0)
         return found

@@ -20,6 +20,7 @@ from goct.constraints import (
 from goct.features import RankedFeatures
 from goct.metrics import LinearMetric, Metric
 from goct.plane.oracle import (
+    Branch,
     Incumbent,
     IncumbentSession,
     Proven,
@@ -248,7 +249,11 @@ def _search(
 
 
 def _solve_relaxation(
-    task: Task, limits: Limits, callback: Callback | None, **options: Any
+    task: Task,
+    limits: Limits,
+    callback: Callback | None,
+    proven: list[Proven | Branch],
+    **options: Any,
 ) -> Solution:
     """Solve a task over some of the columns."""
     start = task.best_constant()
@@ -256,7 +261,13 @@ def _solve_relaxation(
         bound = task.metric.best_value(task.problem) if start is None else task.objective(start)
         return Solution.of_tree(task, start, bound, stats={"fewest_splits": True})
     return solve_search(
-        task, limits=limits, start=start, random_state=None, callback=callback, **options
+        task,
+        limits=limits,
+        start=start,
+        random_state=None,
+        callback=callback,
+        proven=proven,
+        **options,
     )
 
 
@@ -272,7 +283,7 @@ def solve_search(
     n_jobs: int = 1,
     memory_limit: int = 1 << 30,
     techniques: Mapping[str, bool] | None = None,
-    proven: list[Proven] | None = None,
+    proven: list[Proven | Branch] | None = None,
 ) -> Solution:
     """Maximise a metric by exact search.
 

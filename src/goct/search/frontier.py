@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from goct._html import html_card, html_table
 from goct._plot import axes_or_new, finish
-from goct.certificate import write_hull
+from goct.certificate import CertificateError, write_hull
 from goct.constraints import Constraint, MetricConstraint, check_constraints
 from goct.exact import Exact, as_fraction
+from goct.exceptions import CertificateWarning
 from goct.metrics import Confusion, Metric, Shape, get_metric
 from goct.one_vs_rest import against_rest, name_the_rest
 from goct.plane.frontier import FrontierWalk
@@ -306,8 +308,6 @@ def frontier(
         raise TypeError(f"callback must be callable, got {callback!r}")
     size = SizeLimit.read(max_depth, max_splits, min_leaf_weight, min_samples_leaf)
     size.check_limited()
-    if certificate is not None and max_depth is None:
-        raise ValueError("certificate: there are none without a limit on the depth; give max_depth")
     measure = _check_leaves(size, two_classes)
     points = Points(two_classes)
 
@@ -339,8 +339,14 @@ def frontier(
 
     written = None
     if certificate is not None and session.limit is Limit.NONE:
-        task = replace(Task.read(two_classes, "accuracy", max_depth), size=size)
-        written = write_hull(certificate, task, [walk.trees[p] for p in walk.hull], problem)
+        task = Task(two_classes, get_metric("accuracy"), size)
+        trees = [walk.trees[p] for p in walk.hull]
+        try:
+            written = write_hull(certificate, task, trees, problem, time_limit=time_limit)
+        except (CertificateError, KeyboardInterrupt) as error:
+            why = str(error) or "interrupted"
+            text = f"no certificate was written: {why}"
+            warnings.warn(text, CertificateWarning, stacklevel=2)
     return Frontier(
         vertices=vertices(walk.hull),
         pareto=vertices(sorted(walk.hull + walk.inside)) if pareto else None,

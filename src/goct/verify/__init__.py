@@ -19,11 +19,11 @@ from goct.verify.checker import (
     RejectedError,
     Verdict,
     check_certificate,
-    count_labels,
-    read_certificate,
+    of_labels,
+    read_header,
 )
 
-__all__ = ["RejectedError", "Verdict", "data_of", "verify"]
+__all__ = ["RejectedError", "Verdict", "data_of", "feature_in", "verify"]
 
 
 def verify(
@@ -36,8 +36,8 @@ def verify(
     certificate
         The file, or its content.
     data
-        A :class:`goct.Problem`, or a pair of a 0/1 matrix and labels (without
-        weights).
+        A :class:`goct.Problem`, or a pair of a matrix of numbers and labels
+        (without weights).
     metric
         The metric, if it is one of your own: a function is not in the file.
         That it never falls when TP or TN rises is then not checked, but taken
@@ -69,11 +69,8 @@ def verify(
         with open(content, "rb") as file:
             content = file.read()
     if isinstance(data, tuple):
-        header, _ = read_certificate(content)
         X, y = data
-        counts = count_labels(list(y), header["data"]["classes"])
-        data = Data.merge(np.asarray(X), counts, counts.sum(axis=1))
-        data = replace(data, classes=tuple(header["data"]["classes"]))
+        data = of_labels(np.asarray(X), list(y), read_header(content)["data"]["classes"])
     elif not isinstance(data, Data):
         data = data_of(data)
     return check_certificate(content, data, None if metric is None else _values_of(metric))
@@ -81,16 +78,34 @@ def verify(
 
 def data_of(problem: Any) -> Data:
     """Return the data of a problem over its original columns, as the checker sees them."""
-    constant = problem.source < 0
-    X = np.empty((problem.n_rows, problem.n_features), dtype=np.uint8)
-    X[:, constant] = problem.flipped[constant]
-    X[:, ~constant] = problem.X[:, problem.source[~constant]] ^ problem.flipped[~constant]
     return replace(
-        Data.merge(X, problem.counts, problem.samples, problem.costs),
+        Data.merge(_ranks(problem), problem.counts, problem.samples, problem.costs),
         weight_unit=problem.weight_unit,
         cost_unit=problem.cost_unit,
         classes=tuple(str(label) for label in problem.classes),
     )
+
+
+def feature_in(data: Data, problem: Any, feature: int) -> int:
+    """Return the feature of the data that a feature of the problem is, which splits its rows."""
+    if not problem.has_thresholds:
+        return int(data.begin[feature])
+    column, _ = problem.features.place(feature)
+    ranks = np.unique(_ranks(problem)[:, column], return_inverse=True)[1].ravel()
+    return int(data.begin[column] + ranks[problem.features.column(feature) == 0].max())
+
+
+def _ranks(problem: Any) -> Any:
+    """Return the columns of a problem before copies were dropped; 0/1, or ranks."""
+    features = problem.features
+    if problem.has_thresholds:
+        columns = [features.ranks_of(j) for j in range(len(features.sizes))]
+        return np.stack(columns, axis=1) if columns else np.zeros((problem.n_rows, 0), int)
+    X = np.empty((problem.n_rows, problem.n_features), dtype=np.uint8)
+    constant = problem.source < 0
+    X[:, constant] = problem.flipped[constant]
+    X[:, ~constant] = problem.X[:, problem.source[~constant]] ^ problem.flipped[~constant]
+    return X
 
 
 def _values_of(metric: Any) -> Any:

@@ -1,15 +1,14 @@
 """The checker of certificates: this one file and numpy, written to be read by a sceptic.
 
 It shares no code with the engines and believes nothing that a certificate says: it reads the data,
-rebuilds every set of rows from the splits that lead to it, recounts every table, and checks every
-step in exact arithmetic. The documentation page "What proven means, and how to check it" has
-the rules and their proofs in the order of this file.
+rebuilds every set of rows from the splits that lead to it, counts again, and checks every step in
+exact arithmetic. The documentation has the rules and their proofs in the order of this file.
 
 Without the package::
 
     python checker.py proof.gct data.csv
 
-where the table has a header, 0/1 columns, and the class in its last column, or in the
+where the table has a header, columns of numbers, and the class in its last column, or in the
 column that a third argument names.
 """
 
@@ -19,11 +18,13 @@ import csv
 import hashlib
 import json
 import math
+import re
 import sys
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from itertools import pairwise
 from math import gcd, isqrt, lcm
 from typing import Any
@@ -31,7 +32,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-MAGIC = b"goct certificate 1\n"
+MAGIC = b"goct certificate 2\n"
 ARRAYS = {
     "path": "<i4",
     "path_begin": "<i4",
@@ -42,6 +43,9 @@ ARRAYS = {
     "anchor": "<i4",
     "anchor_begin": "<i4",
 }
+Array = NDArray[Any]
+_MOST_BYTES = 2**30
+"""No header and no proof may be larger, whatever a small file unpacks to."""
 _LARGEST = 2**58
 
 
@@ -57,36 +61,73 @@ def _require(holds: Any, step: str) -> None:
 # ------------------------------------------------------------------------------------------ file
 
 
-def read_certificate(content: bytes) -> tuple[dict[str, Any], list[dict[str, NDArray[Any]]]]:
-    """Return the header of a certificate and the arrays of each of its proofs."""
+def read_header(content: bytes) -> dict[str, Any]:
+    """Return the header of a certificate."""
     _require(content.startswith(MAGIC), "this is no certificate of goct, or one of another version")
     try:
-        data = zlib.decompress(content[len(MAGIC) :])
-        size = int.from_bytes(data[:8], "little")
-        header = json.loads(data[8 : 8 + size].decode())
-        place, proofs = 8 + size, []
-        for lengths in header["lengths"]:
-            arrays = {}
-            for (name, dtype), length in zip(ARRAYS.items(), lengths, strict=True):
-                arrays[name] = np.frombuffer(data, dtype, length, place).astype(np.int64)
-                place += length * np.dtype(dtype).itemsize
-            proofs.append(arrays)
-        _require(place == len(data), "the file has more bytes than it says")
+        unpacked = zlib.decompressobj()
+        data = unpacked.decompress(content[_header_place(content) : -8], _MOST_BYTES)
+        _require(unpacked.eof and not unpacked.unused_data, "the header is damaged")
+        header = json.loads(data, object_pairs_hook=_distinct_keys, parse_constant=_no_constant)
+        _require(type(header) is dict, "the header is damaged")
+        return dict(header)
     except RejectedError:
         raise
-    except (ValueError, KeyError, TypeError, zlib.error, MemoryError) as error:
+    except (ValueError, zlib.error, MemoryError, RecursionError) as error:
         raise RejectedError(f"the file is damaged: {error}") from None
-    return header, proofs
 
 
-def write_certificate(header: dict[str, Any], proofs: Sequence[dict[str, NDArray[Any]]]) -> bytes:
-    """Return the bytes of a certificate."""
-    lengths = [[len(arrays[name]) for name in ARRAYS] for arrays in proofs]
-    text = json.dumps({**header, "lengths": lengths}, ensure_ascii=False).encode()
-    parts = [len(text).to_bytes(8, "little"), text]
-    for arrays in proofs:
-        parts += [arrays[name].astype(dtype).tobytes() for name, dtype in ARRAYS.items()]
-    return MAGIC + zlib.compress(b"".join(parts), 3)
+def read_proofs(content: bytes) -> Iterator[dict[str, Array]]:
+    """Yield the arrays of each proof, one proof in memory at a time."""
+    unpacked, packed = zlib.decompressobj(), content[len(MAGIC) : _header_place(content)]
+
+    def take(size: int) -> bytes:
+        nonlocal packed
+        _require(0 <= size <= _MOST_BYTES, "the file is damaged: a proof is too large")
+        parts = b""
+        while len(parts) < size:
+            part = unpacked.decompress(packed, size - len(parts))
+            packed = unpacked.unconsumed_tail
+            _require(part, "the file is damaged: it ends too early")
+            parts += part
+        return parts
+
+    try:
+        while number := int.from_bytes(take(1), "little"):
+            _require(number == 1, "the file is damaged: no proof begins here")
+            arrays = {}
+            for name, dtype in ARRAYS.items():
+                length = int.from_bytes(take(8), "little") * np.dtype(dtype).itemsize
+                arrays[name] = np.frombuffer(take(length), dtype).astype(np.int64)
+            yield arrays
+    except zlib.error as error:
+        raise RejectedError(f"the file is damaged: {error}") from None
+
+
+def _header_place(content: bytes) -> int:
+    place = len(content) - 8 - int.from_bytes(content[-8:], "little")
+    _require(len(MAGIC) <= place <= len(content) - 8, "the file is damaged: it has no header")
+    return place
+
+
+def _distinct_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    _require(len(dict(pairs)) == len(pairs), "the header says something twice")
+    return dict(pairs)
+
+
+def _no_constant(name: str) -> None:
+    raise RejectedError(f"the header has a number that is none: {name}")
+
+
+def _integer(value: Any, least: int = 0, most: int = _LARGEST) -> int:
+    _require(type(value) is int and least <= value <= most, f"{value!r} is out of range")
+    return int(value)
+
+
+def _fraction(text: Any) -> Fraction:
+    plain = type(text) is str and re.fullmatch(r"-?[0-9]{1,400}(/[0-9]{1,400})?", text)
+    _require(plain, f"{text!r} is no fraction")
+    return Fraction(text)
 
 
 # ------------------------------------------------------------------------------------------ data
@@ -94,12 +135,13 @@ def write_certificate(header: dict[str, Any], proofs: Sequence[dict[str, NDArray
 
 @dataclass(frozen=True)
 class Data:
-    """Distinct rows of 0/1 columns, and what weighs in them.
+    """Distinct rows, and what weighs in them.
 
     Attributes
     ----------
-    columns
-        Booleans of shape (columns, distinct rows).
+    ranks
+        The places of the values of each column in their order, from 0 on; shape (columns, rows).
+        Feature t of a column is "the rank is above t"; a 0/1 column has one feature.
     counts
         The weight of each class in each row, in units; shape (rows, classes).
     samples
@@ -112,47 +154,66 @@ class Data:
         The names of the classes.
     """
 
-    columns: NDArray[np.bool_]
-    counts: NDArray[np.int64]
-    samples: NDArray[np.int64]
-    costs: NDArray[np.int64] | None = None
+    ranks: Array
+    counts: Array
+    samples: Array
+    costs: Array | None = None
     weight_unit: Fraction = Fraction(1)
     cost_unit: Fraction = Fraction(1)
     classes: tuple[str, ...] = ()
 
     @classmethod
-    def merge(
-        cls,
-        X: NDArray[Any],
-        counts: NDArray[np.int64],
-        samples: NDArray[np.int64],
-        costs: NDArray[np.int64] | None = None,
-    ) -> Data:
-        """Merge equal rows, drop those without weight, and sort the rest."""
-        _require(np.isin(X, (0, 1)).all(), "the data are not 0/1")
+    def merge(cls, X: Array, counts: Array, samples: Array, costs: Array | None = None) -> Data:
+        """Merge equal rows of a matrix of numbers, drop those without weight, and sort the rest."""
+        _require(np.isfinite(X).all(), "a number is missing or infinite")
         kept = counts.any(axis=1)
-        X, counts = X[kept].astype(np.uint8), counts[kept]
-        packed = np.packbits(X, axis=1)
-        _, first, group = np.unique(_as_keys(packed), return_index=True, return_inverse=True)
-        rows = X[first]
+        dense = [np.unique(column, return_inverse=True)[1].ravel() for column in X[kept].T]
+        ranks = np.array(dense, dtype=">u4").reshape(X.shape[1], -1).T
+        _, first, group = np.unique(_as_keys(ranks), return_index=True, return_inverse=True)
 
-        def summed(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
-            sums = np.zeros((len(rows), *numbers.shape[1:]), dtype=np.int64)
-            np.add.at(sums, group.ravel(), numbers)
+        def summed(numbers: Array | None) -> Any:
+            if numbers is None:
+                return None
+            sums = np.zeros((len(first), *numbers.shape[1:]), dtype=np.int64)
+            np.add.at(sums, group.ravel(), numbers[kept])
             return sums
 
-        return cls(
-            np.ascontiguousarray(rows.T.astype(bool)),
-            summed(counts),
-            summed(samples[kept]),
-            None if costs is None else summed(costs[kept]),
-        )
+        rows = np.ascontiguousarray(ranks[first].T).astype(np.int32)
+        return cls(rows, summed(counts), summed(samples), summed(costs))
+
+    @cached_property
+    def begin(self) -> Array:
+        """The number of the first feature of each column, and that of all features."""
+        sizes = self.ranks.max(axis=1, initial=1)
+        return np.concatenate([[0], np.cumsum(sizes)])
+
+    @cached_property
+    def narrow(self) -> Array:
+        """The columns of at most two values: one for each way to split the rows."""
+        narrow = np.flatnonzero(self.ranks.max(axis=1, initial=0) < 2)
+        return narrow[_distinct(self.ranks[narrow] > 0)]
+
+    @cached_property
+    def bits(self) -> Array:
+        """The values of these columns, row by row."""
+        return np.ascontiguousarray(self.ranks[self.narrow].T > 0)
+
+    @cached_property
+    def wide(self) -> list[int]:
+        """The columns of more values."""
+        wide: list[int] = np.flatnonzero(self.ranks.max(axis=1, initial=0) > 1).tolist()
+        return wide
+
+    def side(self, step: int) -> Array:
+        """Return the rows on one side of a feature: step is 2 · feature + side."""
+        column = int(np.searchsorted(self.begin, step // 2, side="right")) - 1
+        rows: Array = self.ranks[column] > step // 2 - self.begin[column]
+        return rows if step % 2 else ~rows
 
     def digest(self) -> str:
         """Return the SHA-256 digest of the rows, sorted, with their counts and costs."""
-        digest = hashlib.sha256(f"{self.columns.shape} {self.counts.shape}".encode())
-        digest.update(np.packbits(self.columns).tobytes())
-        for numbers in (self.counts, self.samples, self.costs):
+        digest = hashlib.sha256(f"{self.ranks.shape} {self.counts.shape}".encode())
+        for numbers in (self.ranks, self.counts, self.samples, self.costs):
             digest.update(b"" if numbers is None else numbers.astype("<i8").tobytes())
         return digest.hexdigest()
 
@@ -161,6 +222,27 @@ class Data:
         found = self.counts[:, positive]
         counts = np.stack([self.counts.sum(axis=1) - found, found], axis=1)
         return replace(self, counts=counts, costs=None)
+
+    def without(self, columns: Array) -> Data:
+        """Return the data for trees that do not use some columns."""
+        return replace(self, ranks=np.where(columns[:, None], 0, self.ranks))
+
+
+def _as_keys(rows: Array) -> Array:
+    """Return the rows of a matrix as single values, which are equal exactly if these are."""
+    if rows.shape[1] == 0:
+        return np.zeros(len(rows), dtype=np.uint8)
+    rows = np.ascontiguousarray(rows)
+    return rows.view(f"V{rows.shape[1] * rows.itemsize}").ravel()
+
+
+def _distinct(columns: Array) -> Array:
+    """Return one 0/1 column for each way to split the rows; a column and its complement are one."""
+    if columns.size == 0:
+        return np.zeros(0, dtype=np.intp)
+    packed = np.packbits(columns ^ columns[:, :1], axis=1)
+    first = np.sort(np.unique(_as_keys(packed), return_index=True)[1])
+    return first[packed[first].any(axis=1)]
 
 
 # ------------------------------------------------------------------------- numbers and metrics
@@ -221,14 +303,6 @@ class Number:
         return sum((float(c) * math.sqrt(m) for c, m in self.roots), float(self.rational))
 
 
-def _ratio(top: Fraction, bottom: Fraction) -> Number:
-    return Number(Fraction(top) / bottom if bottom else Fraction(0))
-
-
-def _root_of_ratio(top: Fraction, bottom: Fraction) -> Number:
-    return Number.root(_ratio(top, bottom).rational)
-
-
 @dataclass(frozen=True)
 class Cells:
     """A confusion matrix of two classes, and the parameters of a metric."""
@@ -237,7 +311,7 @@ class Cells:
     fp: Fraction
     fn: Fraction
     tn: Fraction
-    options: dict[str, Fraction]
+    options: dict[str, Any]
 
     @property
     def pos(self) -> Fraction:
@@ -255,28 +329,17 @@ class Cells:
         return self.tp * self.tn - self.fp * self.fn
 
 
+def _ratio(top: Fraction, bottom: Fraction) -> Number:
+    return Number(Fraction(top) / bottom if bottom else Fraction(0))
+
+
+def _root_of_ratio(top: Fraction, bottom: Fraction) -> Number:
+    return Number.root(_ratio(top, bottom).rational)
+
+
 def _f_beta(c: Cells) -> Number:
     square = c.options["beta"] ** 2
     return _ratio((1 + square) * c.tp, (1 + square) * c.tp + c.fp + square * c.fn)
-
-
-def _balanced(c: Cells) -> Number:
-    present = (c.pos > 0) + (c.neg > 0)
-    return (_ratio(c.tp, c.pos) + _ratio(c.tn, c.neg)) * Fraction(1, present)
-
-
-def _class_cost(c: Cells) -> Number:
-    price = c.options
-    return Number(-price["false_negative"] * c.fn - price["false_positive"] * c.fp)
-
-
-def _kappa(c: Cells) -> Number:
-    return _ratio(2 * c.covariance, c.neg * (c.tp + c.fp) + c.pos * (c.tn + c.fn))
-
-
-def _mcc(c: Cells) -> Number:
-    bottom = c.pos * c.neg * (c.tp + c.fp) * (c.tn + c.fn)
-    return _root_of_ratio(abs(c.covariance) * c.covariance, bottom)
 
 
 def _bounded_dor(c: Cells) -> Number:
@@ -287,23 +350,14 @@ def _bounded_dor(c: Cells) -> Number:
 
 
 METRICS: dict[str, Callable[[Cells], Number]] = {
-    "accuracy": lambda c: _ratio(c.tp + c.tn, c.pos + c.neg),
-    "balanced_accuracy": _balanced,
-    "recall": lambda c: _ratio(c.tp, c.pos),
-    "specificity": lambda c: _ratio(c.tn, c.neg),
-    "youden": lambda c: _ratio(c.tp, c.pos) + _ratio(c.tn, c.neg) + Number(Fraction(-1)),
-    "class_cost": _class_cost,
-    "predicted_positives": lambda c: Number(c.tp + c.fp),
-    "true_positives": lambda c: Number(c.tp),
-    "true_negatives": lambda c: Number(c.tn),
-    "false_positives": lambda c: Number(c.fp),
-    "false_negatives": lambda c: Number(c.fn),
     "f_beta": _f_beta,
     "jaccard": lambda c: _ratio(c.tp, c.tp + c.fp + c.fn),
     "precision": lambda c: _ratio(c.tp, c.tp + c.fp),
     "npv": lambda c: _ratio(c.tn, c.tn + c.fn),
-    "kappa": _kappa,
-    "mcc": _mcc,
+    "kappa": lambda c: _ratio(2 * c.covariance, c.neg * (c.tp + c.fp) + c.pos * (c.tn + c.fn)),
+    "mcc": lambda c: _root_of_ratio(
+        abs(c.covariance) * c.covariance, c.pos * c.neg * (c.tp + c.fp) * (c.tn + c.fn)
+    ),
     "fowlkes_mallows": lambda c: _root_of_ratio(c.tp**2, c.pos * (c.tp + c.fp)),
     "gmean": lambda c: _root_of_ratio(c.tp * c.tn, c.pos * c.neg),
     "dor": _bounded_dor,
@@ -311,14 +365,35 @@ METRICS: dict[str, Callable[[Cells], Number]] = {
 }
 """What each metric is, from its textbook definition; 0 where that is 0 / 0."""
 
+Reward = Callable[[int, int, int | None, list[Fraction], dict[str, Any]], Any]
+LINEAR: dict[str, Reward] = {
+    "accuracy": lambda k, j, _p, w, _o: (k == j) / sum(w),
+    "balanced_accuracy": lambda k, j, _p, w, _o: (k == j) / w[k] / sum(v > 0 for v in w),
+    "recall": lambda k, j, p, w, _o: (k == j == p) / w[k],
+    "specificity": lambda k, j, p, w, _o: (k == j != p) / w[k],
+    "youden": lambda k, j, _p, w, _o: (k == j) / w[k],
+    "class_cost": lambda k, j, p, _w, o: (
+        -(k != j) * o["false_negative" if k == p else "false_positive"]
+    ),
+    "predicted_positives": lambda _k, j, p, _w, _o: j == p,
+    "true_positives": lambda k, j, p, _w, _o: k == j == p,
+    "true_negatives": lambda k, j, p, _w, _o: p not in (k, j),
+    "false_positives": lambda k, j, p, _w, _o: k != p == j,
+    "false_negatives": lambda k, j, p, _w, _o: k == p != j,
+    "cost_matrix": lambda k, j, _p, _w, o: -o["costs"][k][j],
+    "instance_cost": lambda *_: 0,
+}
+"""Metrics that add up rewards, by true class k, predicted class j, positive class p, weights of
+the classes, and parameters. Youden's index is one less."""
+
 FALLING = frozenset({"false_positives", "false_negatives"})
 """Metrics that never rise when TP or TN rises and the class sizes stay."""
-RISING = frozenset(METRICS) - FALLING - {"predicted_positives"}
+RISING = (
+    frozenset((*METRICS, *LINEAR, "own"))
+    - FALLING
+    - {"predicted_positives", "cost_matrix", "instance_cost"}
+)
 """Metrics that never fall then."""
-COUNTS = ("true_positives", "true_negatives", "predicted_positives", *sorted(FALLING))
-SHARES = ("accuracy", "balanced_accuracy", "recall", "specificity", "youden")
-LINEAR = frozenset((*COUNTS, *SHARES, "class_cost", "cost_matrix", "instance_cost"))
-"""Metrics that add up a reward per sample."""
 ALL_CLASSES = frozenset(("accuracy", "balanced_accuracy", "cost_matrix", "instance_cost"))
 """Metrics that do not ask which class is the positive one."""
 
@@ -335,19 +410,27 @@ class Metric:
         """Read the metric from a header."""
         read = []
         for weight, name, options in terms:
-            known = name in METRICS or name in ("instance_cost", "cost_matrix", "own")
+            known = name in METRICS or name in LINEAR or name == "own"
             _require(known, f"the checker does not know the metric {name!r}")
-            if name == "own":
-                _require(own is not None, "the metric is a function of your own: hand it over")
-            elif name != "cost_matrix":
-                options = {key: Fraction(value) for key, value in options.items()}
-            read.append((Fraction(weight), name, options))
+            _require(name != "own" or own, "the metric is a function of your own: hand it over")
+            if name == "cost_matrix":
+                costs = [[_fraction(entry) for entry in row] for row in options["costs"]]
+                options = {"costs": costs}
+            else:
+                options = {key: _fraction(value) for key, value in options.items()}
+                positive = all(v >= 0 and (v or k != "epsilon") for k, v in options.items())
+                _require(positive, "a parameter of the metric is negative")
+            read.append((_fraction(weight), name, options))
         return cls(tuple(read), own)
 
     @property
     def is_linear(self) -> bool:
         """Whether it adds up rewards of samples."""
         return all(name in LINEAR for _, name, _ in self.terms)
+
+    def moves(self, up: frozenset[str], down: frozenset[str]) -> bool:
+        """Say whether its terms are some metrics, or others with a negative weight."""
+        return all(name in (up if weight > 0 else down) for weight, name, _ in self.terms)
 
     def describe(self) -> str:
         """Return the sum with the names and parameters of its terms."""
@@ -360,73 +443,48 @@ class Metric:
             parts.append(f"{factor}{name}{numbers and f'({numbers})'}")
         return " + ".join(parts)
 
-    def never_falls(self) -> bool:
-        """Say whether fewer errors never make it smaller."""
-        return all(
-            (name in RISING or name == "own") if weight > 0 else name in FALLING
-            for weight, name, _ in self.terms
-        )
-
     def value(self, tp: Fraction, fp: Fraction, fn: Fraction, tn: Fraction) -> Number:
-        """Return the value for a confusion matrix of two classes."""
-        total = Number()
+        """Return the value for a confusion matrix of two classes, of which 1 is positive."""
+        table, _, offset = self.rewards([tn + fp, tp + fn], 1)
+        total = Number(offset + sum(
+            cell * reward
+            for cells, rewards in zip(((tn, fp), (fn, tp)), table, strict=True)
+            for cell, reward in zip(cells, rewards, strict=True)
+        ))  # fmt: skip
         for weight, name, options in self.terms:
             if name == "own":
                 assert self.own is not None
-                part = self.own(tp, fp, fn, tn)
-            else:
-                part = METRICS[name](Cells(tp, fp, fn, tn, options))
-            total = total + part * weight
+                total = total + self.own(tp, fp, fn, tn) * weight
+            elif name in METRICS:
+                total = total + METRICS[name](Cells(tp, fp, fn, tn, options)) * weight
         return total
 
     def rewards(
         self, weights: list[Fraction], positive: int | None
     ) -> tuple[list[list[Fraction]], Fraction, Fraction]:
         """Return rewards by true and predicted class, the factor of instance costs, the offset."""
-        classes = range(len(weights))
-        table = [[Fraction(0) for _ in classes] for _ in classes]
-        instance, offset = Fraction(0), Fraction(0)
-        present = sum(weight > 0 for weight in weights)
-        for factor, name, options in self.terms:
-            instance -= factor if name == "instance_cost" else 0
-            offset -= factor if name == "youden" else 0
-            for k in classes:
-                share = 1 / weights[k] if weights[k] else Fraction(0)
-                for j in classes:
-                    kind = (k == positive, j == positive)
-                    right = Fraction(k == j)
-                    table[k][j] += (
-                        factor
-                        * {
-                            "accuracy": right / sum(weights),
-                            "balanced_accuracy": right * share / present,
-                            "recall": right * share * kind[0],
-                            "specificity": right * share * (not kind[0]),
-                            "youden": right * share,
-                            "class_cost": (right - 1)
-                            * options.get("false_negative" if kind[0] else "false_positive", 0),
-                            "predicted_positives": Fraction(kind[1]),
-                            "true_positives": Fraction(kind == (True, True)),
-                            "true_negatives": Fraction(kind == (False, False)),
-                            "false_positives": Fraction(kind == (False, True)),
-                            "false_negatives": Fraction(kind == (True, False)),
-                            "cost_matrix": -Fraction(options["costs"][k][j])
-                            if name == "cost_matrix"
-                            else Fraction(0),
-                            "instance_cost": Fraction(0),
-                        }[name]
-                    )
-        return table, instance, offset
+        linear = [term for term in self.terms if term[1] in LINEAR]
+        present = range(len(weights))
+        table = [
+            [
+                sum((f * Fraction(LINEAR[name](k, j, positive, weights, options))
+                     for f, name, options in linear), Fraction(0)) if weights[k] else Fraction(0)
+                for j in present
+            ]
+            for k in present
+        ]  # fmt: skip
+        instance = -sum((f for f, name, _ in linear if name == "instance_cost"), Fraction(0))
+        return table, instance, -sum((f for f, name, _ in linear if name == "youden"), Fraction(0))
 
 
-# ------------------------------------------------------------------------------------- the task
+# ---------------------------------------------------------------------------- the task and a tree
 
 
 @dataclass(frozen=True)
 class Task:
     """What a certificate says that was asked."""
 
-    max_depth: int
+    max_depth: int | None
     max_splits: int | None
     min_leaf_weight: int
     min_samples_leaf: int
@@ -434,16 +492,56 @@ class Task:
     metric: Metric
     constraints: tuple[tuple[Metric, str, Fraction], ...]
     positive: int | None
-    weight_unit: Fraction
-    cost_unit: Fraction
+    limits: tuple[tuple[dict[int, Fraction], Fraction], ...] = ()
+    """What columns cost, and what those of a tree may cost together."""
+    required: frozenset[int] = frozenset()
+    """Columns that a tree must use."""
+    owner: Array | None = None
+    """The column of the user's table behind each column of the data; its own number if None."""
+
+    @classmethod
+    def read(cls, header: dict[str, Any], own: Callable[..., Number] | None = None) -> Task:
+        """Read what was asked from a header."""
+        task, data = header["task"], header["data"]
+        least = _fraction(task["min_leaf_weight"]) / _fraction(data["weight_unit"])
+        penalty = _fraction(task["split_penalty"])
+        _require(least >= 0 and penalty >= 0, "a negative limit")
+        depth, splits = (
+            None if task[name] is None else _integer(task[name], 0, most)
+            for name, most in (("max_depth", 64), ("max_splits", _LARGEST))
+        )
+        return cls(
+            max_depth=depth,
+            max_splits=splits,
+            min_leaf_weight=math.ceil(least),
+            min_samples_leaf=_integer(task["min_samples_leaf"]),
+            penalty=penalty,
+            metric=Metric.read(task["metric"], own),
+            constraints=tuple(
+                (Metric.read(terms), {">=": ">=", "<=": "<="}[sense], _fraction(bound))
+                for terms, sense, bound in task["constraints"]
+            ),
+            positive=None if data["positive"] is None else _integer(data["positive"]),
+            limits=tuple(
+                ({_integer(c): _fraction(price) for c, price in prices}, _fraction(budget))
+                for prices, budget in task["limits"]
+            ),
+            required=frozenset(map(_integer, task["required"])),
+            owner=None if data["owner"] is None else np.array(list(map(_integer, data["owner"]))),
+        )
+
+    @property
+    def deepest(self) -> int:
+        """The largest depth of a tree."""
+        return min(64 if self.max_depth is None else self.max_depth, self.most_splits)
 
     @property
     def most_splits(self) -> int:
         """The largest number of splits of a tree."""
-        full: int = 2**self.max_depth - 1
+        full: int = 2 ** (64 if self.max_depth is None else self.max_depth) - 1
         return full if self.max_splits is None else min(self.max_splits, full)
 
-    def leaves(self, data: Data) -> tuple[NDArray[np.int64], int]:
+    def leaves(self, data: Data) -> tuple[Array, int]:
         """Return how leaves are measured, and the least of it; two measures must be one."""
         weights, least = data.counts.sum(axis=1), self.min_leaf_weight
         if not self.min_samples_leaf:
@@ -453,6 +551,25 @@ class Task:
         _require(same and each > 0, "the number and the weight of samples differ")
         return data.samples, max(self.min_samples_leaf, -(-least // each))
 
+    def owners(self, data: Data) -> Array:
+        """Return the user's column behind each column."""
+        if self.owner is None:
+            return np.arange(len(data.ranks))
+        _require(len(self.owner) == len(data.ranks), "a column belongs to nobody")
+        return self.owner
+
+    def admits(self, columns: frozenset[int]) -> bool:
+        """Say whether a tree may use these columns of the user."""
+        return all(
+            sum(prices.get(c, Fraction(0)) for c in columns) <= budget
+            for prices, budget in self.limits
+        )
+
+    def cells(self, fn: int, fp: int, data: Data) -> tuple[Fraction, ...]:
+        """Return TP, FP, FN and TN, given errors in counts."""
+        n_pos, n_neg = sizes(self, data)
+        return tuple(data.weight_unit * n for n in (n_pos - fn, fp, fn, n_neg - fp))
+
     def meets(self, fn: int, fp: int, data: Data) -> bool:
         """Say whether errors, in counts, meet the constraints on metrics."""
         for metric, sense, threshold in self.constraints:
@@ -461,90 +578,74 @@ class Task:
                 return False
         return True
 
-    def cells(self, fn: int, fp: int, data: Data) -> tuple[Fraction, ...]:
-        """Return TP, FP, FN and TN, given errors in counts."""
-        assert self.positive is not None
-        totals = data.counts.sum(axis=0).tolist()
-        n_pos, n_neg = totals[self.positive], totals[1 - self.positive]
-        return tuple(self.weight_unit * n for n in (n_pos - fn, fp, fn, n_neg - fp))
+
+def sizes(task: Task, data: Data) -> tuple[int, int]:
+    """Return the counts of the positive and the negative class, of two."""
+    two = data.counts.shape[1] == 2 and task.positive in (0, 1)
+    _require(two, "there are no two classes")
+    totals = data.counts.sum(axis=0).tolist()
+    return totals[task.positive or 0], totals[1 - (task.positive or 0)]
 
 
-def read_task(header: dict[str, Any], own: Callable[..., Number] | None = None) -> Task:
-    """Read what was asked from a header."""
-    task, data = header["task"], header["data"]
-    read = Metric.read
-    constraints = tuple(
-        (read(terms), str(sense), Fraction(bound)) for terms, sense, bound in task["constraints"]
-    )
-    unit = Fraction(data["weight_unit"])
-    least = Fraction(task["min_leaf_weight"]) / unit
-    splits = task["max_splits"]
-    return Task(
-        max_depth=int(task["max_depth"]),
-        max_splits=None if splits is None else int(splits),
-        min_leaf_weight=-(-least.numerator // least.denominator),
-        min_samples_leaf=int(task["min_samples_leaf"]),
-        penalty=Fraction(task["split_penalty"]),
-        metric=read(task["metric"], own),
-        constraints=constraints,
-        positive=data["positive"],
-        weight_unit=unit,
-        cost_unit=Fraction(data["cost_unit"]),
-    )
-
-
-# -------------------------------------------------------------------------------------- the tree
-
-
-def _predict(
-    node: Any, data: Data, rows: NDArray[np.bool_], out: NDArray[np.int64]
-) -> Iterator[tuple[int, NDArray[np.bool_]]]:
-    """Write the predicted class of each row; yield the depth and the rows of each leaf."""
-    if isinstance(node, int):
-        _require(0 <= node < data.counts.shape[1], "a leaf of the tree predicts no class")
-        out[rows] = node
-        yield 0, rows
+def _leaves(
+    node: Any, data: Data, rows: Array, depth: int
+) -> Iterator[tuple[int, Array, set[int]]]:
+    """Yield the class and the rows of each leaf, and the columns above it."""
+    if type(node) is int:
+        yield _integer(node, 0, data.counts.shape[1] - 1), rows, set()
         return
-    feature, left, right = node
-    _require(0 <= feature < len(data.columns), "a split of the tree is on no column")
-    column = data.columns[feature]
-    for depth, part in _predict(left, data, rows & ~column, out):
-        yield depth + 1, part
-    for depth, part in _predict(right, data, rows & column, out):
-        yield depth + 1, part
+    _require(depth > 0, "the tree is too deep")
+    feature, *sides = node
+    _require(len(sides) == 2, "a split has no two sides")
+    right = data.side(2 * _integer(feature, 0, int(data.begin[-1]) - 1) + 1)
+    column = int(np.searchsorted(data.begin, feature, side="right")) - 1
+    for side, part in zip(sides, (rows & ~right, rows & right), strict=True):
+        for label, leaf, columns in _leaves(side, data, part, depth - 1):
+            yield label, leaf, columns | {column}
 
 
-def _measure(tree: Any, task: Task, data: Data) -> tuple[NDArray[np.int64], int]:
-    """Return the predictions and the splits of a tree, after a check of its size."""
-    predicted = np.full(data.counts.shape[0], -1)
-    every_row = np.ones(len(predicted), dtype=bool)
-    leaves = list(_predict(tree, data, every_row, predicted))
-    splits = len(leaves) - 1
-    _require(max(depth for depth, _ in leaves) <= task.max_depth, "the tree is too deep")
-    _require(splits <= task.most_splits, "the tree has too many splits")
+def predict(tree: Any, task: Task, data: Data) -> tuple[Array, int]:
+    """Return the predictions and the splits of a tree, after a check that it is allowed."""
+    predicted = np.zeros(len(data.counts), dtype=np.int64)
+    leaves = list(_leaves(tree, data, np.ones(len(predicted), dtype=bool), task.deepest))
     measure, least = task.leaves(data)
-    light = any(measure[rows].sum() < least for _, rows in leaves)
-    _require(not light, "a leaf of the tree is too small")
-    return predicted, splits
+    owner, used = task.owners(data), set()
+    for label, rows, columns in leaves:
+        predicted[rows] = label
+        _require(int(measure[rows].sum()) >= least, "a leaf of the tree is too small")
+        _require(rows.any() or not task.required, "a split of the tree is idle")
+        used |= {int(owner[c]) for c in columns}
+    _require(len(leaves) - 1 <= task.most_splits, "the tree has too many splits")
+    _require(task.admits(frozenset(used)), "the tree uses columns that it must not")
+    _require(task.required <= used, "the tree does not use a column that it must")
+    _require(not (task.required and _has_twins(tree)), "a split of the tree is idle")
+    return predicted, len(leaves) - 1
 
 
-def _errors(predicted: NDArray[np.int64], task: Task, data: Data) -> tuple[int, int]:
+def _has_twins(node: Any) -> bool:
+    """Say whether both sides of a split are the same leaf."""
+    if type(node) is int:
+        return False
+    return node[1] == node[2] or _has_twins(node[1]) or _has_twins(node[2])
+
+
+def errors(predicted: Array, task: Task, data: Data) -> tuple[int, int]:
     """Return false negatives and false positives, in counts."""
-    positive = task.positive
-    assert positive is not None
+    positive = task.positive or 0
     fn = int(data.counts[predicted != positive, positive].sum())
     return fn, int(data.counts[predicted == positive, 1 - positive].sum())
 
 
-def _objective_of(tree: Any, task: Task, data: Data) -> Number:
+def objective(tree: Any, task: Task, data: Data) -> Number:
     """Return the objective of a tree, after a check that it is one of those in question."""
-    predicted, splits = _measure(tree, task, data)
+    predicted, splits = predict(tree, task, data)
     if task.metric.is_linear and not task.constraints:
         rewards = Rewards.of(task, data)
         earned = int(rewards.matrix[np.arange(len(predicted)), predicted].sum())
         value = Number(rewards.offset + earned * rewards.unit)
     else:
-        fn, fp = _errors(predicted, task, data)
+        sizes(task, data)
+        fn, fp = errors(predicted, task, data)
         _require(task.meets(fn, fp, data), "the tree does not meet the constraints")
         value = task.metric.value(*task.cells(fn, fp, data))
     return value + Number(-task.penalty * splits)
@@ -557,7 +658,7 @@ class Rewards:
     The price is rounded down if it is above all there is to gain.
     """
 
-    matrix: NDArray[np.int64]
+    matrix: Array
     unit: Fraction
     offset: Fraction
     price: int
@@ -565,13 +666,13 @@ class Rewards:
     @classmethod
     def of(cls, task: Task, data: Data) -> Rewards:
         """Return the linear metric of a task."""
-        unit, counts = task.weight_unit, data.counts
+        unit, counts = data.weight_unit, data.counts
+        classes = counts.shape[1]
         weights = [unit * total for total in counts.sum(axis=0).tolist()]
         table, instance, offset = task.metric.rewards(weights, task.positive)
         entries = [unit * entry for row in table for entry in row]
-        factor = instance * task.cost_unit
+        factor = instance * data.cost_unit
         scale = lcm(*(f.denominator for f in (*entries, factor, task.penalty)))
-        classes = counts.shape[1]
         integers = np.array([int(e * scale) for e in entries], dtype=object)
         matrix = counts.astype(object) @ integers.reshape(classes, classes)
         if instance:
@@ -587,269 +688,341 @@ class Rewards:
         return cls(matrix, Fraction(divisor, scale), offset, min(price // divisor, room + 1))
 
 
-# ------------------------------------------------------------------------------ facts on row sets
+# ------------------------------------------------------------------------------ sets of rows
 
 
-class _Facts:
-    """Checks the facts "no tree of depth d costs less than v on these rows" of one proof.
+class Splits:
+    """The features that split some rows, and sums over the rows on their right sides.
 
-    Costs are avoidable ones: what a tree costs more than the cheapest class in every row. There is
-    either one value, with `price` for each split, or one for at most 0, 1, ... `budget` splits.
+    Parameters
+    ----------
+    data, rows
+        The rows, by number.
+    exact
+        A type of numbers that holds all sums exactly.
+    narrow
+        Which of the narrow columns to look at, if that is known; splits that are idle do no harm.
     """
 
-    def __init__(
-        self, data: Data, costs: NDArray[np.int64], price: int, budget: int | None, task: Task
-    ) -> None:
-        self.data, self.price, self.budget = data, price, budget
+    def __init__(self, data: Data, rows: Array, exact: type, narrow: Array | None = None) -> None:
+        self.data, self.rows = data, rows
+        bits = data.bits[rows]
+        self.narrow = _distinct(bits.T) if narrow is None else narrow
+        self.cells: Array = bits[:, self.narrow].astype(exact)
+        column, cut = [data.narrow[self.narrow]], [np.zeros(len(self.narrow), dtype=np.int64)]
+        self.chains: list[tuple[slice, Array, Array]] = []
+        for wide in data.wide:
+            ranks = data.ranks[wide, rows]
+            order = np.argsort(ranks, kind="stable")
+            ends = np.flatnonzero(np.diff(ranks[order]))
+            if len(ends):
+                begin = sum(map(len, cut))
+                self.chains.append((slice(begin, begin + len(ends)), order, ends))
+                column.append(np.full(len(ends), wide))
+                cut.append(ranks[order][ends])
+        self.column, self.cut = np.concatenate(column), np.concatenate(cut)
+
+    def __len__(self) -> int:
+        return len(self.column)
+
+    def right(self, chosen: Array) -> Array:
+        """Return which rows are on the right of some features; shape (features, rows)."""
+        if not self.chains:
+            return self.cells.T[chosen]
+        ranks = self.data.ranks[self.column[chosen][:, None], self.rows]
+        right: Array = (ranks > self.cut[chosen][:, None]).astype(self.cells.dtype)
+        return right
+
+    def sums(self, weights: Array) -> Array:
+        """Return sums over the right side of each feature, one line for each line of weights."""
+        parts = [weights @ self.cells]
+        for _, order, ends in self.chains:
+            left = np.cumsum(weights[:, order], axis=1)
+            parts.append(left[:, -1:] - left[:, ends])
+        return np.concatenate(parts, axis=1) if self.chains else parts[0]
+
+
+class Costs:
+    """What trees cost on sets of rows, beyond the cheapest class in every row.
+
+    Parameters
+    ----------
+    data, task
+        The question; of the task only what leaves must have counts.
+    costs
+        What each class costs in each row, in integers.
+    price
+        What a split costs.
+    """
+
+    def __init__(self, data: Data, task: Task, costs: Array, price: int = 0) -> None:
+        self.data, self.price = data, price
         self.weight, self.min_leaf = task.leaves(data)
         avoidable = costs - costs.min(axis=1, keepdims=True)
-        self.first, self.gains = avoidable[:, 0], avoidable[:, 1:] - avoidable[:, :1]
         self.swing = avoidable.max(axis=1)
         total = max(int(self.swing.sum()) + 4 * price, int(self.weight.sum()))
         _require(total < _LARGEST, "the costs are too large to check")
         # Sums of integers below these sizes are exact in floats, in whatever order.
-        self.exact: type = (
-            np.float32 if total < 2**23 else np.float64 if total < 2**52 else np.int64
+        self.exact: Any = np.float32 if total < 2**22 else np.float64 if total < 2**51 else np.int64
+        self.never = np.inf if total < 2**51 else 2**60
+        # What class 0 costs, what the others cost more, and, if that matters, what rows weigh.
+        parts = [avoidable[:, 0], *(avoidable[:, 1:] - avoidable[:, :1]).T, self.weight]
+        self.parts = np.array(parts if self.min_leaf else parts[:-1]).astype(self.exact)
+        self.classes = costs.shape[1]
+
+    def leaf(self, sums: Sequence[Array], heavy: bool) -> Array:
+        """Return what leaves cost, given sums over their rows; the sums are used up."""
+        first, *others = sums
+        best = np.minimum(others[0], 0, out=others[0]) if self.classes > 1 else np.zeros_like(first)
+        for more in others[1 : self.classes - 1]:
+            np.minimum(best, more, out=best)
+        best += first
+        return np.where(others[-1] < self.min_leaf, self.never, best) if heavy else best
+
+    def whole(self, rows: Array) -> int:
+        """Return what a single leaf costs."""
+        return int(self.leaf([*self.parts[:, rows].sum(axis=1)[:, None]], False)[0])
+
+    def leaf_sides(self, splits: Splits, heavy: bool) -> Array:
+        """Return what the right and the left side of each feature cost as leaves."""
+        parts = self.parts[:, splits.rows]
+        right = splits.sums(parts)
+        left = parts.sum(axis=1)[:, None] - right
+        return np.array([self.leaf([*right], heavy), self.leaf([*left], heavy)])
+
+    def stump_sides(self, splits: Splits, chosen: Array, heavy: bool) -> Array:
+        """Return what the sides of some features cost with one split each, but not its price."""
+        parts = self.parts[:, splits.rows]
+        totals, whole, found = parts.sum(axis=1)[:, None, None], splits.sums(parts)[:, None], []
+        square = len(chosen) == len(splits)  # then "in j, not in i" is "in i, not in j" elsewhere
+        pieces = 1 if square else max(1, len(chosen) * len(splits) >> 16)
+        for some in np.array_split(chosen, pieces):
+            right = splits.right(some)
+            own = right @ parts.T
+            zero = self.exact(0)  # class 0 costs a side the same, however it is split
+            first, rest = own[:, :1], totals[0] - own[:, :1]
+            four = [[first], [zero], [rest], [zero]]
+            for k in range(1, len(parts)):
+                both = splits.sums(right * parts[k])
+                only, here = own[:, k : k + 1] - both, totals[k] - own[:, k : k + 1]
+                left = None if square else whole[k] - both
+                none = here.T - only if left is None else here - left
+                for sums, more in zip(four, (both, only, left, none), strict=True):
+                    sums.append(more)
+            a, b, d = (self.leaf(four[i], heavy) for i in (0, 1, 3))
+            c = b.T + rest if square else self.leaf(four[2], heavy)
+            a += b
+            d += c
+            found.append([x.min(axis=1, initial=self.never) for x in (a, d)])
+        return np.concatenate(found, axis=1)
+
+    def best_sides(
+        self, splits: Splits, heavy: bool, enough: Callable[[Array, Array], Array]
+    ) -> tuple[Array, Array]:
+        """Bound what the sides of each feature cost with at most one split, which has a price.
+
+        Returns the costs as leaves, and the bounds: exact, unless they are `enough`. Not every
+        threshold of a column is looked at: a side costs no less than a part of it (inclusion), and
+        no less than a larger set minus the swing of what that has more (similarity).
+        """
+        leaves = light = self.leaf_sides(splits, False)
+        if heavy:
+            leaves = self.leaf_sides(splits, True)
+        swing = self.swing[splits.rows].astype(self.exact)
+        bounds, exact = np.zeros_like(leaves), np.zeros(len(splits), dtype=bool)
+        found = np.full_like(leaves, -self.never)
+        while len(chosen := np.flatnonzero(~exact & ~enough(leaves, bounds))):
+            ends = [len(splits.narrow), *(chain.stop for chain, _, _ in splits.chains)]
+            some, *others = np.split(chosen, np.searchsorted(chosen, ends[:-1]))
+            chosen = np.concatenate([some, *map(_spread, others)])
+            stumps = self.stump_sides(splits, chosen, False) + self.price
+            found[:, chosen] = bounds[:, chosen] = np.minimum(stumps, light[:, chosen])
+            exact[chosen] = True
+            for chain, order, ends_of in splits.chains:
+                moved = np.cumsum(swing[order])[ends_of]  # the swing of the left sides
+                for side, step in ((0, -1), (1, 1)):  # right sides grow in the other direction
+                    known, swings = found[side, chain][::step], step * moved[::step]
+                    similar = np.maximum.accumulate((known - swings)[::-1])[::-1] + swings
+                    known = np.maximum(np.maximum.accumulate(known), similar)[::step]
+                    np.maximum(bounds[side, chain], known, out=bounds[side, chain])
+        if heavy and len(chosen := np.flatnonzero(~enough(leaves, bounds))):
+            stumps = self.stump_sides(splits, chosen, True) + self.price
+            bounds[:, chosen] = np.minimum(stumps, leaves[:, chosen])
+        return leaves, bounds
+
+
+def _spread(places: Array) -> Array:
+    """Return some of many places."""
+    return (
+        places[np.unique(np.linspace(0, len(places) - 1, 12).astype(int))]
+        if len(places)
+        else places
+    )
+
+
+# ------------------------------------------------------------------------- facts about sets of rows
+
+
+class Facts:
+    """Checks the facts "no tree of depth d costs less than v on these rows" of one proof.
+
+    There is either one value, with the price of each split, or one for at most 0, 1, ... `budget`
+    splits, without.
+    """
+
+    def __init__(self, costs: Costs, budget: int | None, proof: dict[str, Array]) -> None:
+        self.costs, self.data, self.budget = costs, costs.data, budget
+        self.depth, self.relaxed = proof["depth"], proof["relaxed"]
+        number, path = len(self.depth), proof["path"]
+        _require(number > 0 and len(self.relaxed) == number, "a proof has no facts")
+        self.paths, values, self.anchors = (
+            _pieces(proof[name], proof[name + "_begin"], number)
+            for name in ("path", "value", "anchor")
         )
-        self.never = np.inf if total < 2**52 else 4 * _LARGEST
-        self.wide: type = np.float64 if total < 2**52 else np.int64
-        self.matrix = np.ascontiguousarray(data.columns[_distinct(data.columns)].T)
-        self.root: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None
+        self.values = [np.maximum(v, 0) for v in values]  # which is true of all costs
+        known = path.min(initial=0) >= 0 and path.max(initial=0) < 2 * max(1, self.data.begin[-1])
+        _require(known, "a path names a column that is not there")
+        wanted = [self.classes(d) for d in self.depth.tolist()]
+        _require(list(map(len, values)) == wanted, "a fact has the wrong number of values")
+        _require(np.isin(self.relaxed, (0, 1)).all(), "a fact is about no trees")
+        _require(costs.min_leaf or self.relaxed.all(), "a fact is about other trees")
+        self.narrow: dict[bytes, Array] = {}
+        self.sides: tuple[Splits, Array] | None = None  # what the last fact knows
 
     def classes(self, depth: int) -> int:
         """Return the number of values of a fact."""
         return 1 if self.budget is None else min(self.budget, 2 ** min(depth, 40) - 1) + 1
 
-    def check(self, proof: dict[str, NDArray[Any]]) -> tuple[NDArray[np.int64], int]:
+    def check(self) -> tuple[Array, int]:
         """Check all facts; return the values and the depth of the last, which is about all rows."""
-        self._read(proof)
-        self._check_tables()
         for fact in range(len(self.depth)):
-            if self.depth[fact] > 2:
-                self._check_split(fact)
+            rows = self.rows(self.paths[fact])
+            values, depth = self.values[fact], self.usable_depth(fact)
+            whole = self.costs.whole(np.flatnonzero(rows))
+            _require(whole >= values.max(), f"fact {fact}: a leaf costs less")
+            holds = depth == 0 or (
+                self._check_table(fact, rows, depth)
+                if depth <= 2
+                else self._check_split(fact, rows, depth)
+            )
+            _require(holds, f"fact {fact}: a tree may cost less than it says")
         _require(len(self.paths[-1]) == 0, "the last fact is not about all rows")
-        _require(self.relaxed[-1] or self.min_leaf, "the last fact is about other trees")
         return self.values[-1], int(self.depth[-1])
 
-    def _read(self, proof: dict[str, NDArray[Any]]) -> None:
-        self.depth, self.relaxed = proof["depth"], proof["relaxed"]
-        number = len(self.depth)
-        _require(number > 0 and len(self.relaxed) == number, "a proof has no facts")
-        self.paths, self.values, self.anchors = (
-            _pieces(proof[name], proof[name + "_begin"], number)
-            for name in ("path", "value", "anchor")
-        )
-        path = proof["path"]
-        known = len(path) == 0 or (path.min() >= 0 and path.max() < 2 * len(self.data.columns))
-        _require(known, "a path names a column that is not there")
-        sizes = np.array([len(v) for v in self.values])
-        wanted = np.array([self.classes(int(d)) for d in self.depth])
-        _require((sizes == wanted).all(), "a fact has the wrong number of values")
-        _require(np.isin(self.relaxed, (0, 1)).all(), "a fact is about no trees")
-        _require(self.min_leaf or self.relaxed.all(), "a fact is about other trees")
+    def usable_depth(self, fact: int) -> int:
+        """Return the depth of trees that could cost less (rule: price).
 
-    def rows(self, facts: NDArray[np.int64] | list[int]) -> NDArray[np.bool_]:
-        """Rebuild the row sets of facts from their paths; shape (facts, rows)."""
-        out = np.ones((len(facts), len(self.swing)), dtype=bool)
-        for i, fact in enumerate(facts):
-            for step in self.paths[fact]:
-                out[i] &= self.data.columns[step >> 1] == bool(step & 1)
+        A tree with k splits is no deeper than k, and costs at least k times the price.
+        """
+        depth, price = int(self.depth[fact]), self.costs.price
+        if self.budget is not None:
+            return min(depth, self.budget)
+        return min(depth, max(0, (int(self.values[fact][0]) - 1) // price)) if price else depth
+
+    def rows(self, path: Array) -> Array:
+        """Rebuild a set of rows from the splits that lead to it."""
+        out = np.ones(len(self.costs.swing), dtype=bool)
+        for step in path.tolist():
+            out &= self.data.side(step)
         return out
 
-    # Rule 1: table. The counts of all pairs of features give the best tree of depth two.
+    # Rule: table. Sums over all pairs of features give the best trees of depth two.
 
-    def _check_tables(self) -> None:
-        groups: dict[bytes, list[int]] = {}
-        for fact in np.flatnonzero(self.depth <= 2):
-            groups.setdefault(self.paths[fact][:-1].tobytes(), []).append(int(fact))
-        for facts in groups.values():
-            parent = self.paths[facts[0]][:-1]
-            inside = np.ones(len(self.swing), dtype=bool)
-            for step in parent:
-                inside &= self.data.columns[step >> 1] == bool(step & 1)
-            self._check_sides(np.flatnonzero(inside), facts)
+    def _check_table(self, fact: int, rows: Array, depth: int) -> bool:
+        parent, exact = self.paths[fact][:-1], self.costs.exact
+        if (key := parent.tobytes()) not in self.narrow:
+            here = np.flatnonzero(self.rows(parent))
+            self.narrow[key] = Splits(self.data, here, exact).narrow
+        splits = Splits(self.data, np.flatnonzero(rows), exact, self.narrow[key])
+        values, price = self.values[fact].tolist(), self.costs.price
 
-    def _check_sides(self, rows: NDArray[np.intp], facts: list[int]) -> None:
-        """Check facts about sides of one row set; counts of one side give those of the other."""
-        here = self.matrix[rows]
-        columns = _distinct(here.T) if len(rows) else np.zeros(0, dtype=int)
-        cells: NDArray[Any] = here[:, columns].astype(self.exact)
-        planes = [*self.gains[rows].T, self.weight[rows]]
-        planes = [plane.astype(self.exact) for plane in planes[: None if self.min_leaf else -1]]
-        whole = [_pairs(cells, plane) for plane in planes] if len(facts) > 1 else None
-        for fact in facts:
-            side = np.ones(len(rows), dtype=bool)
-            if len(self.paths[fact]):
-                step = self.paths[fact][-1]
-                side = self.data.columns[step >> 1][rows] == bool(step & 1)
-            small = side if whole is None or 2 * side.sum() <= len(rows) else ~side
-            pairs = [_pairs(cells[small], plane[small]) for plane in planes]
-            if whole is not None and small is not side:
-                pairs = [all_rows - part for all_rows, part in zip(whole, pairs, strict=True)]
-            totals = [plane[side].sum() for plane in planes]
-            best = self._best_by_splits(pairs, totals, bool(self.relaxed[fact]))
-            first = int(self.first[rows[side]].sum())
-            proven = [first + int(b) if b < self.never / 2 else _LARGEST for b in best]
-            self._compare(fact, proven)
+        def enough(leaves: Array, sides: Array) -> Array:
+            holds: Array
+            if self.budget is None:
+                holds = (sides if depth == 2 else leaves).sum(axis=0) + price >= values[0]
+                return holds
+            holds = leaves.sum(axis=0) >= values[1]
+            if len(values) > 2 and depth == 2:
+                mixed = np.minimum(leaves[0] + sides[1], sides[0] + leaves[1])
+                holds &= mixed >= values[2]
+                if len(values) > 3:
+                    holds &= sides.sum(axis=0) >= values[3]
+            return holds
 
-    def _compare(self, fact: int, proven: list[int]) -> None:
-        depth = int(self.depth[fact])
-        proven = proven[: 2**depth]
-        if self.budget is None:
-            proven = [min(cost + self.price * m for m, cost in enumerate(proven))]
-        holds = all(v <= p for v, p in zip(self.values[fact].tolist(), proven, strict=False))
-        _require(holds, f"fact {fact}: its table allows less than it says")
+        heavy = not self.relaxed[fact]
+        if depth == 1:
+            leaves = self.costs.leaf_sides(splits, heavy)
+            return bool(enough(leaves, leaves).all())
+        return bool(enough(*self.costs.best_sides(splits, heavy, enough)).all())
 
-    def _best_by_splits(
-        self, pairs: list[NDArray[Any]], totals: list[Any], relaxed: bool
-    ) -> list[Any]:
-        """Return the least cost, beyond that of class 0, with at most 0, 1, 2 and 3 splits."""
-        if not pairs or not len(pairs[0]):  # one class, or nothing to split by
-            return [min([0, *(int(t) for t in totals[: len(self.gains.T)])])] * 4
-        ones = [np.diagonal(p) for p in pairs]
-        weighted = bool(self.min_leaf) and not relaxed
+    # Rule: split. Whatever the first split is, both sides cost at least what similar row sets do.
 
-        def leaf(parts: list[NDArray[Any]]) -> NDArray[Any]:
-            gains = parts[: len(self.gains.T)]
-            best = np.minimum(gains[0], 0) if gains else np.zeros_like(parts[0])
-            for part in gains[1:]:
-                np.minimum(best, part, out=best)
-            return np.where(parts[-1] < self.min_leaf, self.never, best) if weighted else best
-
-        outside = [t - d for t, d in zip(totals, ones, strict=True)]
-        in_out = [d[:, None] - p for d, p in zip(ones, pairs, strict=True)]
-        neither = [o[None, :] - q for o, q in zip(outside, in_out, strict=True)]
-        inside_leaf, outside_leaf, mixed = leaf(ones), leaf(outside), leaf(in_out)
-        every = [0, *(int(t) for t in totals[: len(self.gains.T)])]
-        best = [min(every)]
-        inside = np.minimum(inside_leaf, (leaf(pairs) + mixed).min(axis=1))
-        others = np.minimum(outside_leaf, (mixed + leaf(neither)).min(axis=0))
-        best.append((inside_leaf + outside_leaf).min())
-        best.append(min((inside + outside_leaf).min(), (inside_leaf + others).min()))
-        best.append((inside + others).min())
-        return [min(best[: m + 1]) for m in range(4)]
-
-    # Rule 2: split. Whatever the first split is, both sides cost at least what similar row sets do.
-
-    def _check_split(self, fact: int) -> None:
-        depth, anchors = int(self.depth[fact]), self.anchors[fact]
-        earlier = len(anchors) == 0 or (anchors.min() >= 0 and anchors.max() < fact)
+    def _check_split(self, fact: int, node: Array, depth: int) -> bool:
+        anchors, relaxed = self.anchors[fact], bool(self.relaxed[fact])
+        earlier = anchors.min(initial=0) >= 0 and anchors.max(initial=-1) < fact
         _require(earlier, f"fact {fact} rests on one that is not before it")
         _require((self.depth[anchors] >= depth - 1).all(), f"fact {fact} rests on smaller trees")
-        relaxed = bool(self.relaxed[fact])
         _require(not relaxed or self.relaxed[anchors].all(), f"fact {fact} rests on fewer trees")
-        node = self.rows([fact])[0]
-        rows = np.flatnonzero(node)
+        costs, values = self.costs, self.values[fact]
         # A split that all rows pass on one side can be left out: only the others count.
-        here = self.matrix[rows]
-        cells: NDArray[Any] = here[:, _distinct(here.T)].astype(self.wide)
-        bounds = self._side_bounds(anchors, node, rows, cells, self.classes(depth - 1))
-        values = self.values[fact]
-        leaf = int(self.first[rows].sum()) + min([0, *self.gains[rows].sum(axis=0).tolist()])
-        _require(leaf >= values.max(), f"fact {fact}: a leaf costs less")
-        if self.min_leaf and not relaxed:
-            weight = self.weight[rows] @ cells
-            heavy = (weight >= self.min_leaf) & (self.weight[rows].sum() - weight >= self.min_leaf)
-            bounds = [[b[heavy] for b in side] for side in bounds]
-        inside, outside = bounds
+        splits = Splits(self.data, np.flatnonzero(node), costs.exact)
+        sides = self._side_bounds(anchors, splits, self.classes(depth - 1))
+        if not relaxed:
+            right = splits.sums(costs.parts[-1:, splits.rows])[0]
+            left = costs.weight[splits.rows].sum() - right
+            sides[..., np.minimum(right, left) < costs.min_leaf] = costs.never
         if self.budget is None:
-            if fact == len(self.depth) - 1 and len(inside[0]) == self.matrix.shape[1]:
-                self.root = inside[0].astype(np.int64), outside[0].astype(np.int64)
-            holds = (inside[0] + outside[0] + self.price >= values[0]).all()
-            _require(holds, f"fact {fact}: a split may cost less")
-            return
-        for splits in range(1, len(values)):
-            for i in range(min(splits, len(inside))):
-                o = min(splits - 1 - i, len(outside) - 1)
-                holds = (inside[i] + outside[o] >= values[splits]).all()
-                _require(holds, f"fact {fact}: {splits} splits may cost less")
+            self.sides = splits, sides[:, 0]
+            return bool((sides[0, 0] + sides[1, 0] + costs.price >= values[0]).all())
+        return all(
+            (sides[0, i] + sides[1, min(m - 1 - i, sides.shape[1] - 1)] >= values[m]).all()
+            for m in range(1, len(values))
+            for i in range(min(m, sides.shape[1]))
+        )
 
-    def _side_bounds(
-        self,
-        anchors: NDArray[np.int64],
-        node: NDArray[np.bool_],
-        rows: NDArray[np.intp],
-        cells: NDArray[Any],
-        classes: int,
-    ) -> list[list[NDArray[Any]]]:
-        """Return bounds on the inside and the outside of every feature, by number of splits."""
-        zero: NDArray[Any] = np.zeros(cells.shape[1], dtype=self.wide)
-        bounds = [[zero.copy() for _ in range(classes)] for _ in range(2)]
-        for group in np.array_split(anchors, max(1, len(anchors) * len(node) // 10**7)):
-            if not len(group):
-                continue
-            sets = self.rows(group)
-            # Similarity: what the rows cost at most that only the anchor has.
-            lost, missing = self._outside_of(sets, node, rows, cells, self.swing)
-            special = self.relaxed[group] == 0
-            if special.any():
+    def _side_bounds(self, anchors: Array, splits: Splits, classes: int) -> Array:
+        """Return bounds on the right and the left of every feature, by number of splits."""
+        bounds = np.zeros((2, classes, len(splits)), dtype=self.costs.exact)
+        size = max(1, 2**22 // (len(self.costs.swing) + len(splits)))
+        for group in (anchors[i : i + size] for i in range(0, len(anchors), size)):
+            sets = np.array([self.rows(self.paths[a]) for a in group])
+            lost = self._outside(sets, splits, self.costs.swing)
+            heavy = self.relaxed[group] == 0
+            if heavy.any():
                 # Facts about trees with heavy leaves hold for the very same rows only.
-                ones = np.ones_like(self.swing)
-                extra, absent = self._outside_of(sets, node, rows, cells, ones)
-                size = sets.sum(axis=1)[:, None]
-                inside = cells.sum(axis=0)[None, :]
-                same = (extra == 0) & (inside == size), (absent == 0) & (len(rows) - inside == size)
-                lost[special] = np.where(same[0], 0, _LARGEST)[special]
-                missing[special] = np.where(same[1], 0, _LARGEST)[special]
+                ones = np.ones_like(self.costs.swing)
+                here = splits.sums(np.ones((1, len(splits.rows)), self.costs.exact))
+                size_of = np.array([here, len(splits.rows) - here])
+                same = (self._outside(sets, splits, ones) == 0) & (
+                    size_of == sets.sum(axis=1)[:, None]
+                )
+                lost[:, heavy] = np.where(same, 0, self.costs.never)[:, heavy]
             for m in range(classes):
-                value: NDArray[Any] = np.array([self.values[a][m] for a in group])[:, None]
-                for side, loss in enumerate((lost, missing)):
-                    np.maximum(bounds[side][m], (value - loss).max(axis=0), out=bounds[side][m])
+                value = np.array([self.values[a][m] for a in group])[:, None]
+                np.maximum(bounds[:, m], (value - lost).max(axis=1), out=bounds[:, m])
         return bounds
 
-    def _outside_of(
-        self,
-        sets: NDArray[np.bool_],
-        node: NDArray[np.bool_],
-        rows: NDArray[np.intp],
-        cells: NDArray[Any],
-        weights: NDArray[np.int64],
-    ) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Return the weight of the rows of each set that are not inside, and not outside."""
-        weights = weights.astype(self.wide)
+    def _outside(self, sets: Array, splits: Splits, weights: Array) -> Array:
+        """Return the weight of the rows of each set that are not on the right, and the left."""
+        weights = weights.astype(self.costs.exact)
+        here = sets[:, splits.rows] * weights[splits.rows]
+        right = splits.sums(here)
         whole = (sets @ weights)[:, None]
-        shared = sets[:, rows] * weights[rows]
-        inside = shared @ cells
-        return whole - inside, whole - (shared.sum(axis=1)[:, None] - inside)
+        return np.array([whole - right, whole - (here.sum(axis=1)[:, None] - right)])
 
 
-def _as_keys(packed: NDArray[np.uint8]) -> NDArray[Any]:
-    """Return the rows of a matrix of bytes as single values, which compare like them."""
-    packed = np.ascontiguousarray(packed)
-    if packed.shape[1] == 0:
-        return np.zeros(len(packed), dtype=np.uint8)
-    return packed.view(f"V{packed.shape[1]}").ravel()
-
-
-def _pieces(flat: NDArray[Any], begin: NDArray[Any], number: int) -> list[NDArray[Any]]:
+def _pieces(flat: Array, begin: Array, number: int) -> list[Array]:
     ordered = len(begin) == number + 1 and begin[0] == 0 and begin[-1] == len(flat)
     _require(ordered and (np.diff(begin) >= 0).all(), "the facts of a proof are not in order")
     return [flat[i:j] for i, j in zip(begin[:-1].tolist(), begin[1:].tolist(), strict=True)]
-
-
-def _pairs(cells: NDArray[Any], weights: NDArray[Any]) -> NDArray[Any]:
-    """Return the sums of weights over the rows inside each pair of features."""
-    result: NDArray[Any] = (cells * weights[:, None]).T @ cells
-    return result
-
-
-def _distinct(columns: NDArray[np.bool_]) -> NDArray[np.intp]:
-    """Return one column for each way to split the rows; a column and its complement are one."""
-    if columns.shape[1] == 0:
-        return np.zeros(0, dtype=np.intp)
-    packed = np.packbits(columns ^ columns[:, :1], axis=1)
-    _, first = np.unique(_as_keys(packed), return_index=True)
-    first = np.sort(first)
-    kept: NDArray[np.intp] = first[packed[first].any(axis=1)]
-    return kept
 
 
 # --------------------------------------------------------- from linear questions to the objective
 
 
 @dataclass(frozen=True)
-class _Line:
-    """Proven: a · FN + b · FP >= least(splits), for trees of a depth with so many splits."""
+class Line:
+    """Proven: a · FN + b · FP >= least, for trees of a depth, by their number of splits."""
 
     a: int
     b: int
@@ -857,322 +1030,243 @@ class _Line:
     least: tuple[int, ...]
     budget: int | None
     depth: int
-    sides: tuple[NDArray[Any], NDArray[Any]] | None = None
 
-    def floor(self, fn: NDArray[np.int64], least: int, n_neg: int) -> NDArray[np.int64]:
-        """Return the least false positives of points that cost at least so much."""
-        if self.b:
-            return -((self.a * fn - least) // self.b)
-        return np.where(self.a * fn < least, n_neg + 1, 0)
-
-    def at(self, splits: int, max_depth: int) -> int | None:
+    def at(self, splits: int, deepest: int) -> int | None:
         """Return the least cost of errors of trees with so many splits; None if not known."""
-        if min(max_depth, splits) > self.depth:
+        if min(deepest, splits) > self.depth:
             return None
         if self.budget is None:
             return self.least[0] - self.price * splits
         return self.least[splits] if splits < len(self.least) else None
 
-
-def _check_lines(
-    header: dict[str, Any], proofs: list[dict[str, NDArray[Any]]], task: Task, data: Data
-) -> list[_Line]:
-    """Check the proof of every linear question on the plane of errors."""
-    positive, lines = task.positive, []
-    assert positive is not None
-    for question, proof in zip(header["questions"], proofs, strict=True):
-        a, b, price = int(question["a"]), int(question["b"]), int(question["price"])
-        budget = None if question["budget"] is None else int(question["budget"])
-        _require(a >= 0 and b >= 0 and price >= 0, "a question has a negative weight")
-        _require(budget is None or (budget >= 0 and price == 0), "a question has a price too many")
-        _require(max(a, b) * int(data.counts.sum()) < _LARGEST, "a question is too fine")
-        costs = np.zeros_like(data.counts)
-        costs[:, 1 - positive] = a * data.counts[:, positive]
-        costs[:, positive] = b * data.counts[:, 1 - positive]
-        facts = _Facts(data, costs, price, budget, task)
-        values, depth = facts.check(proof)
-        cheapest = costs.min(axis=1)
-        least = tuple(int(cheapest.sum()) + v for v in values.tolist())
-        sides = None
-        if budget is None and price == 0 and facts.root is not None:
-            inside = cheapest @ facts.matrix
-            outside = int(cheapest.sum()) - inside
-            sides = inside + facts.root[0], outside + facts.root[1]
-        lines.append(_Line(a, b, price, least, budget, depth, sides))
-    return lines
+    def floor(self, fn: Array, least: int, n_neg: int) -> Array:
+        """Return the least false positives of points that cost at least so much."""
+        if self.b:
+            return -((self.a * fn - least) // self.b)
+        return np.where(self.a * fn < least, n_neg + 1, 0)
 
 
-class _Plane:
-    """The points (FN, FP), and what a better tree would have to be.
+class Argument:
+    """The argument that no tree is better than a bound, from proofs of linear questions.
 
     Parameters
     ----------
-    lines
-        Proven lines, below which no tree is.
-    task, data, bound
-        The question, and the bound in question; None if no tree meets the constraints.
+    task, data
+        The question. All trees over the columns of these data count.
+    questions, proofs
+        The questions, and their proofs in the same order.
     """
 
-    def __init__(self, lines: list[_Line], task: Task, data: Data, bound: Number | None) -> None:
-        self.lines, self.task, self.data, self.bound = lines, task, data, bound
-        positive = task.positive
-        assert positive is not None
-        totals = data.counts.sum(axis=0).tolist()
-        self.n_pos, self.n_neg = totals[positive], totals[1 - positive]
-        for metric, sense, _ in task.constraints:
-            falls = all(name in FALLING and weight > 0 for weight, name, _ in metric.terms)
-            holds = metric.never_falls() if sense == ">=" else sense == "<=" and falls
-            _require(holds, "a constraint may be met again after more errors")
-        _require(task.metric.never_falls(), "the metric may rise with errors")
+    def __init__(
+        self, task: Task, data: Data, questions: list[Any], proofs: Iterator[dict[str, Array]]
+    ) -> None:
+        self.task, self.data, self.questions, self.proofs = task, data, questions, proofs
+        self.facts = 0
 
-    def check(self, *, inside: bool) -> None:
-        """Check that every point that is not excluded is not better, or not allowed."""
-        task = self.task
-        can_split = len(_distinct(self.data.columns)) > 0
-        # Without a penalty, trees with fewer splits are among those with the most.
-        for splits in range(task.most_splits + 1) if task.penalty else [task.most_splits]:
-            if splits == 0 or not can_split:
-                worse = not any(self._is_better(*p, splits) for p in self._constants)
+    def check(self, bounds: list[tuple[int, Number | None]]) -> None:
+        """Check that no tree with at most so many splits beats a bound, for each of these pairs.
+
+        Without a bound, no tree meets the constraints.
+        """
+        if self.task.metric.is_linear and not self.task.constraints:
+            self._check_linear(bounds)
+            return
+        self.n_pos, self.n_neg = sizes(self.task, self.data)
+        # A constraint that may be met again after more errors excludes nothing here.
+        self.task = replace(self.task, constraints=tuple(
+            (metric, sense, bound) for metric, sense, bound in self.task.constraints
+            if metric.moves(*((RISING, FALLING) if sense == ">=" else (FALLING, RISING)))
+        ))  # fmt: skip
+        _require(self.task.metric.moves(RISING, FALLING), "the metric may rise with errors")
+        lines = self.lines([bound for _, bound in bounds])
+        for splits, bound in bounds:
+            self._check_staircase(lines, splits, bound)
+
+    def _prove(self, costs: Costs, budget: int | None) -> Facts:
+        proof = next(self.proofs, None)
+        _require(proof is not None, "a proof is missing")
+        assert proof is not None
+        self.facts += len(proof["depth"])
+        return Facts(costs, budget, proof)
+
+    def _check_linear(self, bounds: list[tuple[int, Number | None]]) -> None:
+        """Check a linear metric: one question says all."""
+        _require(len(self.questions) == 1, "a linear metric takes one question")
+        rewards, budget = Rewards.of(self.task, self.data), self.questions[0]["budget"]
+        if budget is not None:
+            _integer(budget, min(bounds[-1][0], _LARGEST))
+        most = rewards.matrix.max(axis=1)
+        price = 0 if budget is not None else rewards.price
+        costs = Costs(self.data, self.task, most[:, None] - rewards.matrix, price)
+        values, depth = self._prove(costs, budget).check()
+        _require(depth >= self.task.deepest, "the question is about smaller trees")
+        # A tree with m splits earns no more than this, after it has paid for them.
+        ends = [int(most.sum()) - v for v in values.tolist()]
+        if budget is not None:
+            ends = [end - rewards.price * m for m, end in enumerate(ends)]
+        for splits, bound in bounds:
+            end = max(ends[: splits + 1] if splits < len(ends) else ends)
+            holds = bound is not None and Number(rewards.offset + end * rewards.unit) <= bound
+            _require(holds, f"the question leaves room for better trees with {splits} splits")
+
+    def lines(self, bounds: list[Number | None]) -> list[Line]:
+        """Check the proof of every linear question on the plane of errors."""
+        data, positive, lines = self.data, self.task.positive or 0, []
+        for question in self.questions:
+            a, b, price = (_integer(question[name]) for name in ("a", "b", "price"))
+            budget = None if question["budget"] is None else _integer(question["budget"])
+            _require(budget is None or price == 0, "a question has a price too many")
+            _require(max(a, b) * int(data.counts.sum()) < _LARGEST, "a question is too fine")
+            table = np.zeros_like(data.counts)
+            table[:, 1 - positive] = a * data.counts[:, positive]
+            table[:, positive] = b * data.counts[:, 1 - positive]
+            costs = Costs(data, self.task, table, price)
+            facts = self._prove(costs, budget)
+            values, depth = facts.check()
+            base = int(table.min(axis=1).sum())
+            least = tuple(base + v for v in values.tolist())
+            if (inside := question.get("inside")) is not None:
+                known = bounds and budget is None and price == 0 and depth >= self.task.deepest
+                _require(known, "points inside the hull need a bound, and no price")
+                points = Inside(costs, self.task, (a, b)).points(
+                    np.arange(len(table)), self.task.deepest, _integer(inside), facts.sides
+                )
+                for fn, fp in points.tolist():
+                    worse = not any(self._is_better(fn, fp, 0, bound) for bound in bounds)
+                    what = f"{fn} false negatives and {fp} false positives"
+                    _require(worse, f"a tree with {what} is better")
+                least = (_integer(inside) + 1,)
+            lines.append(Line(a, b, price, least, budget, depth))
+        return lines
+
+    def _check_staircase(self, lines: list[Line], splits: int, bound: Number | None) -> None:
+        """Check that every point that no line excludes is not better, or not allowed."""
+        n_pos, n_neg = self.n_pos, self.n_neg
+        constants = ((0, n_neg), (n_pos, 0))
+        can_split = len(self.data.narrow) + len(self.data.wide) > 0
+        fn = np.arange(n_pos + 1)
+        for number in self._numbers(splits, bound):
+            if number == 0 or not can_split:
+                worse = not any(self._is_better(*point, number, bound) for point in constants)
                 _require(worse, "a tree without splits is better")
                 continue
-            floor = self._floor(splits)
+            floor = np.zeros(n_pos + 1, dtype=np.int64)
+            for line in lines:
+                if (least := line.at(number, self.task.deepest)) is not None:
+                    floor = np.maximum(floor, line.floor(fn, least, n_neg))
+            floor = np.minimum.accumulate(np.minimum(floor, n_neg + 1))
             # The metric and the constraints are monotone: the corners of the staircase decide.
-            corners = np.flatnonzero(np.diff(floor, prepend=self.n_neg + 1) < 0)
-            better = [x for x in corners.tolist() if self._is_better(x, int(floor[x]), splits)]
-            if better and inside:
-                self._check_inside(floor)
-            elif better:
-                x, y = better[0], int(floor[better[0]])
-                _require(False, f"trees with {x} false negatives and {y} false positives may exist")
+            for x in np.flatnonzero(np.diff(floor, prepend=n_neg + 1) < 0).tolist():
+                worse = not self._is_better(x, int(floor[x]), number, bound)
+                what = f"{x} false negatives and {floor[x]} false positives"
+                _require(worse, f"better trees with {what} may exist")
 
-    @property
-    def _constants(self) -> tuple[tuple[int, int], ...]:
-        return (0, self.n_neg), (self.n_pos, 0)
-
-    def _floor(self, splits: int) -> NDArray[np.int64]:
-        """Return the least false positives that lines allow, by false negatives."""
-        floor = np.zeros(self.n_pos + 1, dtype=np.int64)
-        fn = np.arange(self.n_pos + 1)
-        for line in self.lines:
-            if (least := line.at(splits, self.task.max_depth)) is not None:
-                floor = np.maximum(floor, line.floor(fn, least, self.n_neg))
-        floor = np.minimum.accumulate(np.minimum(floor, self.n_neg + 1))
-        return floor
-
-    def _is_better(self, x: int, y: int, splits: int) -> bool:
-        """Say whether a point meets the constraints and beats the bound."""
-        if not self.task.meets(x, y, self.data):
-            return False
-        value = self.task.metric.value(*self.task.cells(x, y, self.data))
-        return self.bound is None or not value <= self.bound + Number(self.task.penalty * splits)
-
-    # Between the lines and the better points, the checker looks at all trees itself: whatever the
-    # first split is, it adds up the best points of both sides.
-
-    def _check_inside(self, floor: NDArray[np.int64]) -> None:
-        task, data = self.task, self.data
-        most = task.most_splits
-        _require(task.penalty == 0 and most == 2**task.max_depth - 1, "this rule is without limits")
-        ceiling = np.array([self._ceiling(x) for x in range(self.n_pos + 1)])
-        width = int(np.flatnonzero(floor <= ceiling)[-1]) + 1
-        ceiling = ceiling[:width]
-        every_row = np.ones(data.columns.shape[1], dtype=bool)
-        fronts = _Fronts(data, task, width)
-        if task.max_depth <= 2:
-            self._require_above(fronts.of(every_row, task.max_depth), ceiling)
+    def _numbers(self, splits: int, bound: Number | None) -> Iterator[int]:
+        """Yield the numbers of splits to look at."""
+        if not self.task.penalty:
+            yield splits  # trees with fewer are among these
             return
-        self._require_above(fronts.of(every_row, 0), ceiling)
-        for f, column in enumerate(data.columns[_distinct(data.columns)]):
-            if not fronts.allows(column) or not fronts.allows(~column):
-                continue
-            sides = [column, ~column]
-            low = [self._side_floor(f, side, width) for side in range(2)]
-            for side in sorted(range(2), key=lambda side: int(sides[side].sum())):
-                if (_added(*low) > ceiling).all():
-                    break
-                low[side] = fronts.of(sides[side], task.max_depth - 1)
-            self._require_above(_added(*low), ceiling)
+        # With a penalty, each of them has another value to beat; not even trees without errors do
+        # from some number on.
+        number = 0
+        while number <= splits and (number == 0 or self._is_better(0, 0, number, bound)):
+            _require(number < 10**6, "the penalty is too small to check")
+            yield number
+            number += 1
 
-    @staticmethod
-    def _require_above(front: NDArray[np.int64], ceiling: NDArray[np.int64]) -> None:
-        _require((front > ceiling).all(), "there is a better tree inside the hull")
-
-    def _ceiling(self, x: int) -> int:
-        """Return the most false positives with which a point is better; -1 if none is."""
-        low, high = -1, self.n_neg
-        while low < high:
-            middle = (low + high + 1) // 2
-            if self._is_better(x, middle, 0):
-                low = middle
-            else:
-                high = middle - 1
-        return low
-
-    def _side_floor(self, f: int, side: int, width: int) -> NDArray[np.int64]:
-        """Return the least false positives on a side of a feature, as far as lines know."""
-        floor = np.zeros(width, dtype=np.int64)
-        for line in self.lines:
-            if line.sides is not None and line.depth >= self.task.max_depth:
-                least = int(line.sides[side][f])
-                floor = np.maximum(floor, line.floor(np.arange(width), least, self.n_neg))
-        return floor
+    def _is_better(self, fn: int, fp: int, splits: int, bound: Number | None) -> bool:
+        """Say whether a point meets the constraints and beats the bound."""
+        if not self.task.meets(fn, fp, self.data):
+            return False
+        value = self.task.metric.value(*self.task.cells(fn, fp, self.data))
+        return bound is None or not value <= bound + Number(self.task.penalty * splits)
 
 
-class _Fronts:
-    """The least false positives of all trees on a row set, by false negatives (at most so many).
+class Inside:
+    """Lists the points of all trees that are almost the cheapest: above a line, but not far.
 
     Parameters
     ----------
-    data, task
-        The question.
-    width
-        Only fewer false negatives are of interest.
+    costs
+        The question in the direction of the line.
+    task
+        Which class is the positive one.
+    direction
+        What a false negative and a false positive cost.
     """
 
-    def __init__(self, data: Data, task: Task, width: int) -> None:
-        positive = task.positive
-        assert positive is not None
-        self.columns = data.columns[_distinct(data.columns)]
-        self.pos, self.neg = data.counts[:, positive], data.counts[:, 1 - positive]
-        self.weight, self.least = task.leaves(data)
-        _require(int(data.counts.sum()) < 2**52, "the counts are too large to check")
-        self.width = width
-        self.known: dict[tuple[bytes, int], NDArray[np.int64]] = {}
+    def __init__(self, costs: Costs, task: Task, direction: tuple[int, int]) -> None:
+        self.costs, self.direction = costs, np.array(direction)
+        positive = task.positive or 0
+        counts = costs.data.counts
+        self.counts = np.array([counts[:, positive], counts[:, 1 - positive]])
+        self.base = (self.direction[:, None] * self.counts).min(axis=0)
 
-    def allows(self, rows: NDArray[np.bool_]) -> bool:
-        """Say whether there are enough rows for a leaf."""
-        return int(self.weight[rows].sum()) >= self.least
+    def points(
+        self, rows: Array, depth: int, limit: int, known: tuple[Splits, Array] | None = None
+    ) -> Array:
+        """Return points (FN, FP) that dominate those of all trees on some rows up to a cost.
 
-    def of(self, rows: NDArray[np.bool_], depth: int) -> NDArray[np.int64]:
-        """Return the front of the trees of a depth on some rows."""
-        key = np.packbits(rows).tobytes(), depth
-        if key not in self.known:
-            here = self.columns[:, rows]
-            chosen = _distinct(here)
-            leaf = self._of_points([(0, self.neg[rows].sum()), (self.pos[rows].sum(), 0)])
-            if depth == 0 or not len(chosen):
-                self.known[key] = leaf
-            elif depth <= 2:
-                self.known[key] = np.minimum(leaf, self._small(here[chosen], rows, depth))
-            else:
-                for column in self.columns[chosen]:
-                    sides = rows & column, rows & ~column
-                    if all(self.allows(side) for side in sides):
-                        both = _added(*(self.of(side, depth - 1) for side in sides))
-                        leaf = np.minimum(leaf, both)
-                self.known[key] = leaf
-        return self.known[key]
+        Parameters
+        ----------
+        rows, depth
+            Which trees.
+        limit
+            What they cost at most, all of it.
+        known
+            Bounds on the avoidable costs of both sides of each split, if there are any.
+        """
+        pos, neg = self.counts[:, rows].sum(axis=1).tolist()
+        found = [np.array([(0, neg), (pos, 0)])]
+        if depth > 0:
+            splits = known[0] if known else Splits(self.costs.data, rows, self.costs.exact)
+            room = limit - int(self.base[rows].sum())
+            sides = self._sides(splits, depth - 1, room, known)
+            for f in np.flatnonzero(sides.sum(axis=0) <= room).tolist():
+                right = splits.right(np.array([f]))[0] > 0
+                parts = []
+                for side, other in ((0, 1), (1, 0)):
+                    part = rows[right] if side == 0 else rows[~right]
+                    rest = rows[~right] if side == 0 else rows[right]
+                    most = limit - int(self.base[rest].sum()) - int(sides[other, f])
+                    parts.append(self.points(part, depth - 1, most))
+                found.append((parts[0][:, None] + parts[1]).reshape(-1, 2))
+        points = np.concatenate(found)
+        points = points[points @ self.direction <= limit]
+        points = points[np.lexsort(points.T[::-1])]
+        below = np.minimum.accumulate(np.concatenate([[_LARGEST], points[:, 1]]))
+        kept: Array = points[points[:, 1] < below[:-1]]
+        return kept
 
-    def _of_points(self, points: list[tuple[Any, Any]]) -> NDArray[np.int64]:
-        front = np.full(self.width, _LARGEST)
-        for x, y in points:
-            front[int(x) :] = np.minimum(front[int(x) :], int(y))
-        return front
+    def _sides(
+        self, splits: Splits, depth: int, room: int, known: tuple[Splits, Array] | None
+    ) -> Array:
+        """Bound the avoidable costs of both sides of each split, as far as that may exclude it."""
+        costs, heavy = self.costs, self.costs.min_leaf > 0
+        if depth == 0:
+            return costs.leaf_sides(splits, heavy)
+        if depth == 1:
+            return costs.best_sides(splits, heavy, lambda _, sides: sides.sum(axis=0) > room)[1]
+        sides = np.zeros((2, len(splits)), costs.exact) if known is None else known[1].copy()
+        if depth > 2:
+            return sides
+        for f in np.flatnonzero(sides.sum(axis=0) <= room).tolist():
+            right = splits.right(np.array([f]))[0] > 0
+            for side, part in enumerate((splits.rows[right], splits.rows[~right])):
+                sides[side, f] = self._least(part, room - int(sides[1 - side, f]))
+        return sides
 
-    def _small(
-        self, here: NDArray[np.bool_], rows: NDArray[np.bool_], depth: int
-    ) -> NDArray[np.int64]:
-        """Return the front of trees with splits, of depth one or two, from counts of pairs."""
-        cells = here.T.astype(np.float64)
-        counts = [m[rows].astype(np.float64) for m in (self.pos, self.neg, self.weight)]
-        pairs = [_pairs(cells, c) for c in counts]
-        ones, totals = [np.diagonal(p) for p in pairs], [c.sum() for c in counts]
-        inside = [(o[:, None], p) for o, p in zip(ones, pairs, strict=True)]
-        outside = [
-            ((t - o)[:, None], o[None, :] - p) for t, o, p in zip(totals, ones, pairs, strict=True)
-        ]
-        in_front, out_front = (self._stumps(side, depth) for side in (inside, outside))
-        enough = np.minimum(ones[2], totals[2] - ones[2]) >= self.least
-        best = np.full(self.width, _LARGEST)
-        for i in np.flatnonzero(enough):
-            np.minimum(best, _added(in_front[i], out_front[i]), out=best)
-        return best
-
-    def _stumps(
-        self, side: list[tuple[NDArray[Any], NDArray[Any]]], depth: int
-    ) -> NDArray[np.int64]:
-        """Return a front per side: of a leaf, and at depth two of a split by each feature."""
-        (pos, pos_in), (neg, neg_in), (weight, weight_in) = side
-        number = len(pos)
-        front = np.full((number, self.width), _LARGEST)
-        points = [(np.zeros_like(pos), neg), (pos, np.zeros_like(neg))]
-        if depth == 2:
-            allowed = np.minimum(weight_in, weight - weight_in) >= self.least
-            never = np.where(allowed, 0, _LARGEST)
-            points.append((pos_in, neg - neg_in + never))  # the part inside is negative
-            points.append((pos - pos_in, neg_in + never))  # ... or that outside
-        for x, y in points:
-            x, y = np.broadcast_arrays(x, y)
-            near = x < self.width
-            place = np.broadcast_to(np.arange(number)[:, None], x.shape)[near]
-            np.minimum.at(front, (place, x[near].astype(np.int64)), y[near].astype(np.int64))
-        return np.minimum.accumulate(front, axis=1)
-
-
-def _added(a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the front of sums of points of two fronts."""
-    steps = [np.flatnonzero(np.diff(front, prepend=_LARGEST) < 0) for front in (a, b)]
-    if len(steps[0]) > len(steps[1]):
-        a, b, steps = b, a, steps[::-1]
-    out = np.full(len(a), _LARGEST)
-    for x in steps[0]:
-        np.minimum(out[x:], a[x] + b[: len(b) - x], out=out[x:])
-    return out
-
-
-def _check_linear(
-    header: dict[str, Any],
-    proofs: list[dict[str, NDArray[Any]]],
-    task: Task,
-    data: Data,
-) -> list[Number]:
-    """Check the only question of a linear metric, and return what no tree exceeds.
-
-    One number, or one for trees with at most 0, 1, ... splits.
-    """
-    _require(len(proofs) == 1, "a linear metric takes one question")
-    rewards = Rewards.of(task, data)
-    most = rewards.matrix.max(axis=1)
-    budget = header["questions"][0]["budget"]
-    price = 0 if budget is not None else rewards.price
-    facts = _Facts(data, most[:, None] - rewards.matrix, price, budget, task)
-    values, depth = facts.check(proofs[0])
-    full = budget is None or int(budget) >= task.most_splits
-    _require(full, "the question is about fewer splits")
-    _require(depth >= min(task.max_depth, task.most_splits), "the question is about smaller trees")
-    top = int(most.sum())
-    ends = [top - v for v in values.tolist()]
-    if budget is not None:
-        _require(len(ends) > task.most_splits, "a number of splits is missing")
-        # A tree with m splits costs at least the m-th value, and its splits.
-        ends = [e - rewards.price * m for m, e in enumerate(ends)]
-        ends = [max(ends[: m + 1]) for m in range(len(ends))]
-    return [Number(rewards.offset + end * rewards.unit) for end in ends]
-
-
-def _check_path(
-    header: dict[str, Any], proofs: list[dict[str, NDArray[Any]]], task: Task, data: Data
-) -> str:
-    """Check that each listed tree is the best with at most as many splits as its place says."""
-    trees = header["trees"]
-    _require(len(trees) == task.most_splits + 1 and not task.penalty, "a size is missing")
-    sizes = [replace(task, max_splits=splits) for splits in range(len(trees))]
-    values = [_objective_of(tree, size, data) for tree, size in zip(trees, sizes, strict=True)]
-    if task.metric.is_linear and not task.constraints:
-        bounds = _check_linear(header, proofs, task, data)
-        _require(len(bounds) >= len(values), "a number of splits is missing")
-        for splits, (value, bound) in enumerate(zip(values, bounds, strict=False)):
-            _require(bound <= value, f"a tree with {splits} splits may be better")
-    else:
-        _require(data.counts.shape[1] == 2 and task.positive in (0, 1), "there are no two classes")
-        lines = _check_lines(header, proofs, task, data)
-        for value, size in zip(values, sizes, strict=True):
-            _Plane(lines, size, data, value).check(inside=False)
-    numbers = ", ".join(f"{float(value):.6f}" for value in values)
-    return (
-        f"no trees of depth {task.max_depth} over {len(data.columns)} columns with at most 0, 1, "
-        f"... splits have a larger {task.metric.describe()} than those listed: {numbers}"
-    )
+    def _least(self, rows: Array, room: int) -> Any:
+        """Return the least cost of trees of depth two, or one above the room."""
+        costs, heavy = self.costs, self.costs.min_leaf > 0
+        splits = Splits(costs.data, rows, costs.exact)
+        if heavy and costs.weight[rows].sum() < costs.min_leaf:
+            return costs.never
+        whole = costs.whole(rows)
+        if not len(splits) or whole == 0:
+            return whole
+        _, sides = costs.best_sides(splits, heavy, lambda _, sides: sides.sum(axis=0) > room)
+        return min(whole, sides.sum(axis=0).min())
 
 
 # ----------------------------------------------------------------------------------- all of it
@@ -1194,8 +1288,8 @@ class Verdict:
 
     statement: str
     facts: int
-    objective: float | None
-    bound: float | None
+    objective: float | None = None
+    bound: float | None = None
 
     def __str__(self) -> str:
         return f"VERIFIED: {self.statement}"
@@ -1221,151 +1315,216 @@ def check_certificate(
     RejectedError
         If a step fails; the message says which.
     """
-    header, proofs = read_certificate(content)
+    header = read_header(content)
     try:
-        return _check(header, proofs, data, own_metric)
+        return _Check(header, read_proofs(content), data, own_metric).run()
     except RejectedError:
         raise
-    except (KeyError, TypeError, ValueError, IndexError, AttributeError, ArithmeticError) as error:
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError,
+            RecursionError, MemoryError) as error:  # fmt: skip
         raise RejectedError(f"the certificate makes no sense: {error!r}") from None
 
 
-def _check(
-    header: dict[str, Any],
-    proofs: list[dict[str, NDArray[Any]]],
-    data: Data,
-    own_metric: Callable[..., Number] | None,
-) -> Verdict:
-    _require(header["checkable"] is True, f"this cannot be checked: {header.get('reason')}")
-    _require(header["data"]["digest"] == data.digest(), "the certificate is about other data")
-    task = read_task(header, own_metric)
-    units = task.weight_unit == data.weight_unit and task.cost_unit == data.cost_unit
-    names = list(map(str, header["data"]["classes"])) == list(data.classes)
-    _require(units and names, "the certificate is about other units, or other names of classes")
-    _require(0 <= task.max_depth <= 64 and task.most_splits >= 0, "the size limit makes no sense")
-    measure, least = task.leaves(data)
-    if least > measure.sum():
-        _require(header["status"] == "infeasible", "all rows together are too few for a leaf")
-        return Verdict(_statement(task, data, None, "infeasible", None), 0, None, None)
-    _require(least >= 0 and task.penalty >= 0 and task.weight_unit > 0, "a negative limit")
-    label = None if task.positive is None else header["data"]["classes"][task.positive]
-    if header["data"]["against_rest"]:
-        positive = task.positive
-        _require(positive in range(data.counts.shape[1]), "there is no such positive class")
-        data = data.against_rest(int(positive or 0))
-        task = replace(task, positive=1)
-    tree, status = header["tree"], header["status"]
-    objective = None if tree is None else _objective_of(tree, task, data)
-    if status == "optimal":
-        bound = objective
-        _require(bound is not None, "an optimal result needs a tree")
-    elif status == "infeasible":
-        _require(tree is None, "there is a tree")
-        bound = None
-    elif status in ("hull", "path"):
-        _require(tree is None, "there is a tree too many")
-        _require(status == "path" or not task.constraints, "a hull is about all trees")
-        bound = None
-    else:
-        _require(status == "bound", f"there is no status {status!r}")
-        rational, roots = header["bound"]
-        terms = tuple((Fraction(c), int(m)) for c, m in roots)
-        _require(all(m >= 0 for _, m in terms), "the root of a negative number")
-        bound = Number(Fraction(rational)) + Number(Fraction(0), terms)
-    _require(len(header["questions"]) == len(proofs), "a proof is missing")
-    facts = sum(len(proof["depth"]) for proof in proofs)
-    if status == "path":
-        return Verdict(_check_path(header, proofs, task, data), facts, None, None)
-    if status == "hull":
-        _require(data.counts.shape[1] == 2 and task.positive in (0, 1), "there are no two classes")
-        lines = _check_lines(header, proofs, task, data)
-        return Verdict(_check_hull(header, lines, task, data), facts, None, None)
-    if task.metric.is_linear and not task.constraints:
-        _require(bound is not None, "a linear metric has a bound")
-        most = _check_linear(header, proofs, task, data)[-1]
-        _require(bound is None or most <= bound, "the question leaves room for better trees")
-    else:
-        _require(data.counts.shape[1] == 2 and task.positive in (0, 1), "there are no two classes")
-        lines = _check_lines(header, proofs, task, data)
-        _Plane(lines, task, data, bound).check(inside=bool(header.get("inside")))
-    return Verdict(
-        _statement(task, data, label, status, bound),
-        facts,
-        None if objective is None else float(objective),
-        None if bound is None else float(bound),
-    )
+class _Check:
+    """One certificate, and the data that it is about."""
+
+    def __init__(
+        self,
+        header: dict[str, Any],
+        proofs: Iterator[dict[str, Array]],
+        data: Data,
+        own_metric: Callable[..., Number] | None,
+    ) -> None:
+        _require(header["checkable"] is True, f"this cannot be checked: {header.get('reason')}")
+        about = header["data"]
+        _require(about["digest"] == data.digest(), "the certificate is about other data")
+        units = _fraction(about["weight_unit"]), _fraction(about["cost_unit"])
+        same = units == (data.weight_unit, data.cost_unit) and units[0] > 0
+        _require(same and about["classes"] == list(data.classes), "other units, or other classes")
+        self.header, self.proofs, self.facts = header, proofs, 0
+        self.task = Task.read(header, own_metric)
+        positive = self.task.positive
+        known = positive is None or positive < data.counts.shape[1]
+        _require(known, "there is no such positive class")
+        self.label = None if positive is None else data.classes[positive]
+        if about["against_rest"] is True:
+            _require(positive is not None, "there is no positive class")
+            data = data.against_rest(positive or 0)
+            self.task = replace(self.task, positive=1)
+        self.data = data
+        prices = [p for prices, _ in self.task.limits for p in prices.values()]
+        _require(min(prices, default=Fraction(0)) >= 0, "a column has a negative price")
+
+    def run(self) -> Verdict:
+        """Check all of it."""
+        header, task, data = self.header, self.task, self.data
+        status, tree = header["status"], header["tree"]
+        measure, least = task.leaves(data)
+        if least > measure.sum():
+            _require(status == "infeasible", "all rows together are too few for a leaf")
+            return Verdict(self._statement(None), 0)
+        if status in ("hull", "path"):
+            _require(tree is None and not task.limits and not task.required, "no such rule")
+            statement = self._check_hull() if status == "hull" else self._check_path()
+            return Verdict(statement, self.facts)
+        value = None if tree is None else objective(tree, task, data)
+        bound: Number | None = None
+        if status == "optimal":
+            bound = value
+            _require(bound is not None, "an optimal result needs a tree")
+        elif status == "infeasible":
+            _require(tree is None, "there is a tree")
+        else:
+            _require(status == "bound", f"there is no status {status!r}")
+            rational, roots = header["bound"]
+            terms = tuple((_fraction(c), _integer(m, 0, 10**400)) for c, m in roots)
+            bound = Number(_fraction(rational)) + Number(Fraction(0), terms)
+        self.questions = list(header["questions"])
+        self._cover(header["cover"], frozenset(), frozenset(task.owners(data).tolist()), bound)
+        self._end()
+        numbers = (None if n is None else float(n) for n in (value, bound))
+        return Verdict(self._statement(bound), self.facts, *numbers)
+
+    def _end(self) -> None:
+        _require(
+            not self.questions and next(self.proofs, None) is None, "there is a proof too many"
+        )
+
+    def _argument(self, data: Data, number: int) -> Argument:
+        some, self.questions = self.questions[:number], self.questions[number:]
+        _require(len(some) == number, "a question is missing")
+        return Argument(self.task, data, some, self.proofs)
+
+    def _cover(
+        self, node: Any, committed: frozenset[int], among: frozenset[int], bound: Number | None
+    ) -> None:
+        """Check that no tree is better that uses the columns committed to, and some of the others.
+
+        A node is the number of questions that prove it, or a column, a node for trees without it,
+        and one for trees that may use it.
+        """
+        if not self.task.admits(committed):
+            return  # nor does it admit more columns
+        allowed = committed | {c for c in among if self.task.admits(committed | {c})}
+        if type(node) is int:
+            owners = self.task.owners(self.data)
+            data = self.data.without(~np.isin(owners, list(allowed)))
+            argument = self._argument(data, _integer(node))
+            argument.check([(self.task.most_splits, bound)])
+            self.facts += argument.facts
+            return
+        column, without, with_it = node
+        _require(column in allowed - committed, "this column is no choice")
+        self._cover(without, committed, allowed - {column}, bound)
+        self._cover(with_it, committed | {column}, allowed, bound)
+
+    def _check_path(self) -> str:
+        """Check that each listed tree is the best with at most as many splits as its place says."""
+        task, trees = self.task, self.header["trees"]
+        _require(len(trees) == task.most_splits + 1 and not task.penalty, "a size is missing")
+        values = [
+            objective(tree, replace(task, max_splits=m), self.data) for m, tree in enumerate(trees)
+        ]
+        self.questions = list(self.header["questions"])
+        argument = self._argument(self.data, len(self.questions))
+        argument.check(list(enumerate(values)))
+        self.facts = argument.facts
+        self._end()
+        numbers = ", ".join(f"{float(value):.6f}" for value in values)
+        return (
+            f"{self._trees(replace(task, max_splits=None))} and at most 0, 1, ... splits has a "
+            f"larger {task.metric.describe()} than those listed: {numbers}"
+        )
+
+    def _check_hull(self) -> str:
+        """Check that no tree is below the polygon through the points of the listed trees."""
+        task, data = self.task, self.data
+        _require(not task.constraints and not task.penalty, "a hull is about all trees")
+        sizes(task, data)
+        self.questions = list(self.header["questions"])
+        argument = self._argument(data, len(self.questions))
+        lines = argument.lines([])
+        self.facts = argument.facts
+        self._end()
+        points = [errors(predict(t, task, data)[0], task, data) for t in self.header["trees"]]
+        steps = list(pairwise(points))
+        _require(points and points[0][0] == 0 and points[-1][1] == 0, "the hull has open ends")
+        ordered = all(p[0] <= q[0] and p[1] >= q[1] and p != q for p, q in steps)
+        _require(ordered, "the vertices of the hull are not in order")
+        for (x, y), (right, low) in steps:
+            a, b = y - low, right - x
+            excluded = a == 0 or b == 0  # nothing has less than no errors of a kind
+            for line in lines:
+                least = line.at(task.most_splits, task.deepest)
+                if line.a + line.b > 0 and line.a * b == line.b * a and least is not None:
+                    excluded = excluded or least >= line.a * x + line.b * y
+            _require(excluded, f"trees below the edge that begins at ({x}, {y}) may exist")
+        return (
+            f"no point (false negatives, false positives) of a tree{self._trees(task)[7:]} "
+            f"is below the hull of {len(points)} listed ones"
+        )
+
+    def _trees(self, task: Task) -> str:
+        """Say which trees there are."""
+        depth = "any depth" if task.max_depth is None else f"depth {task.max_depth}"
+        text = f"no tree of {depth}"
+        if task.max_splits is not None:
+            text += f" with at most {task.max_splits} splits"
+        text += f" over {len(self.data.ranks)} columns"
+        if self.data.wide:
+            text += " and all their thresholds"
+        for prices, budget in task.limits:
+            names = ", ".join(f"{c}: {price}" for c, price in prices.items())
+            text += f", whose columns cost at most {budget} ({names}),"
+        if task.required:
+            text += f", that uses columns {', '.join(map(str, sorted(task.required)))},"
+        measures = [f"{task.min_samples_leaf} samples"] if task.min_samples_leaf else []
+        if task.min_leaf_weight:
+            measures.append(f"a weight of {task.min_leaf_weight * self.data.weight_unit}")
+        if measures:
+            text += f", with at least {' and '.join(measures)} in each leaf,"
+        return text
+
+    def _statement(self, bound: Number | None) -> str:
+        """Say what is proven, from what was read and checked."""
+        task, text = self.task, self._trees(self.task)
+        conditions = " and ".join(
+            f"{m.describe()} {sense} {float(t):g}" for m, sense, t in task.constraints
+        )
+        if bound is None:
+            return f"{text} meets {conditions or 'the limits'}"
+        if conditions:
+            text += f" that meets {conditions}"
+        what = task.metric.describe()
+        if task.penalty:
+            what += f" - {float(task.penalty):g} per split"
+        names = [name for _, name, _ in task.metric.terms]
+        if not ALL_CLASSES.issuperset(names):
+            what += f" for {self.label}"
+        than = "this one, " if self.header["status"] == "optimal" else ""
+        text += f" has a larger {what} than {than}{float(bound):.6f}"
+        if "own" in names:
+            text += ", if the metric never falls with fewer errors, as its author says"
+        return text
 
 
-def _check_hull(header: dict[str, Any], lines: list[_Line], task: Task, data: Data) -> str:
-    """Check that no tree is below the polygon through the points of the listed trees."""
-    points = []
-    for tree in header["trees"]:
-        predicted, _ = _measure(tree, task, data)
-        points.append(_errors(predicted, task, data))
-    steps = list(pairwise(points))
-    _require(points and points[0][0] == 0 and points[-1][1] == 0, "the hull has open ends")
-    ordered = all(p[0] <= q[0] and p[1] >= q[1] and p != q for p, q in steps)
-    _require(ordered, "the vertices of the hull are not in order")
-    for (x, y), (right, low) in steps:
-        a, b = y - low, right - x
-        excluded = a == 0 or b == 0  # nothing has less than no errors of a kind
-        for line in lines:
-            least = line.at(task.most_splits, task.max_depth)
-            if line.a + line.b > 0 and line.a * b == line.b * a and least is not None:
-                excluded = excluded or least >= line.a * x + line.b * y
-        _require(excluded, f"trees below the edge that begins at ({x}, {y}) may exist")
-    return (
-        f"no point (false negatives, false positives) of a tree of depth {task.max_depth} "
-        f"over {len(data.columns)} columns is below the hull of {len(points)} listed ones"
-    )
-
-
-def _statement(task: Task, data: Data, classes: Any, status: str, bound: Number | None) -> str:
-    """Say what is proven, from what was read and checked."""
-    trees = f"no tree of depth {task.max_depth}"
-    if task.max_splits is not None:
-        trees += f" with at most {task.max_splits} splits"
-    trees += f" over {len(data.columns)} columns"
-    measures = [f"{task.min_samples_leaf} samples"] if task.min_samples_leaf else []
-    if task.min_leaf_weight:
-        measures.append(f"a weight of {task.min_leaf_weight * task.weight_unit}")
-    if measures:
-        trees += f", with at least {' and '.join(measures)} in each leaf,"
-    conditions = [f"{m.describe()} {sense} {float(t):g}" for m, sense, t in task.constraints]
-    if status == "infeasible":
-        return f"{trees} meets {' and '.join(conditions) or 'the limits'}"
-    if conditions:
-        trees += f" that meets {' and '.join(conditions)}"
-    what = task.metric.describe()
-    if task.penalty:
-        what += f" - {float(task.penalty):g} per split"
-    if not all(name in ALL_CLASSES for _, name, _ in task.metric.terms):
-        what += f" for {classes}"
-    assert bound is not None
-    than = "this one, " if status == "optimal" else ""
-    given = any(name == "own" for _, name, _ in task.metric.terms)
-    note = ", if the metric never falls with fewer errors, as its author says" if given else ""
-    return f"{trees} has a larger {what} than {than}{float(bound):.6f}{note}"
-
-
-def read_table(path: str, target: str | None = None) -> tuple[NDArray[np.uint8], list[str]]:
-    """Read a CSV file with a header, 0/1 columns and one column with the class."""
+def read_table(path: str, classes: Sequence[Any], target: str | None = None) -> Data:
+    """Read a CSV file with a header, columns of numbers and one column with the class."""
     with open(path, newline="", encoding="utf-8") as file:
         names, *lines = list(csv.reader(file))
     place = len(names) - 1 if target is None else names.index(target)
-    labels = [line[place] for line in lines]
     cells = [[cell for j, cell in enumerate(line) if j != place] for line in lines]
-    return np.array(cells, dtype=float).astype(np.uint8), labels
+    return of_labels(np.array(cells, dtype=float), [line[place] for line in lines], classes)
 
 
-def count_labels(labels: Sequence[Any], classes: Sequence[Any]) -> NDArray[np.int64]:
-    """Return one row per label, with a 1 for its class; classes are compared as text."""
+def of_labels(X: Array, labels: Sequence[Any], classes: Sequence[Any]) -> Data:
+    """Return the data of numbers and labels; classes are compared as text."""
     place = {str(label): k for k, label in enumerate(classes)}
     counts = np.zeros((len(labels), len(classes)), dtype=np.int64)
     for i, label in enumerate(labels):
         _require(str(label) in place, f"the class {label!r} is not in the certificate")
         counts[i, place[str(label)]] = 1
-    return counts
+    return replace(Data.merge(X, counts, counts.sum(axis=1)), classes=tuple(map(str, classes)))
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -1374,12 +1533,8 @@ def main(arguments: Sequence[str]) -> int:
     with open(proof, "rb") as file:
         content = file.read()
     try:
-        header, _ = read_certificate(content)
-        X, labels = read_table(table, *target)
-        counts = count_labels(labels, header["data"]["classes"])
-        data = Data.merge(X, counts, counts.sum(axis=1))
-        data = replace(data, classes=tuple(header["data"]["classes"]))
-        print(check_certificate(content, data))
+        classes = read_header(content)["data"]["classes"]
+        print(check_certificate(content, read_table(table, classes, *target)))
     except RejectedError as error:
         print(f"REJECTED: {error}")
         return 1
