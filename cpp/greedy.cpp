@@ -1,8 +1,10 @@
 #include "greedy.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <numeric>
+#include <utility>
 
 namespace goct {
 namespace {
@@ -106,67 +108,115 @@ std::vector<Preorder> grow_greedily(const Problem& problem, const Costs& costs, 
 }
 
 GreedyCosts::GreedyCosts(const Instance& instance)
-    : instance_(instance), costs_(instance.costs()), size_(costs_.classes() + 2), pace_(instance.control()) {}
+    : instance_(instance), classes_(instance.costs().classes()),
+      size_((classes_ + (instance.costs().min_leaf_weight() > 0) + 1) / 2), pace_(instance.control()) {}
 
-void GreedyCosts::add(const Node& node, int row, std::int64_t* sums) const {
-    const int r = node.row(row);
-    sums[0] += costs_.swing(r);
-    sums[1] += costs_.weight(r);
-    for (int k = 0; k < costs_.classes(); ++k) sums[2 + k] += costs_.cost(r, k) - costs_.base(r);
+// The sums of single rows, in units that leave room for the sum of all.
+void GreedyCosts::prepare() {
+    const Costs& costs = instance_.costs();
+    const int rows = instance_.problem().rows();
+    const bool weighted = costs.min_leaf_weight() > 0;
+    std::int64_t swing = 0, weight = 0;
+    for (int r = 0; r < rows; ++r) swing += costs.swing(r), weight += weighted ? costs.weight(r) : 0;
+    const auto shift_for = [](std::int64_t sum) { return std::max(0, static_cast<int>(std::bit_width(std::uint64_t(sum))) - 31); };
+    shift_ = shift_for(swing);
+    const int weight_shift = shift_for(weight);
+    split_cost_ = costs.split_cost() >> shift_;
+    least_weight_ = costs.min_leaf_weight() >> weight_shift;
+    rows_.assign(size_ * rows, 0);
+    const auto put = [&](int r, int k, std::int64_t value) {
+        rows_[r * size_ + k / 2] |= static_cast<std::uint64_t>(value) << (32 * (k % 2));
+    };
+    for (int r = 0; r < rows; ++r) {
+        for (int k = 0; k < classes_; ++k) put(r, k, (costs.cost(r, k) - costs.base(r)) >> shift_);
+        if (weighted) put(r, classes_, costs.weight(r) >> weight_shift);
+    }
 }
 
-std::int64_t GreedyCosts::leaf(const std::int64_t* sums) const {
-    return *std::min_element(sums + 2, sums + size_);
+std::int64_t GreedyCosts::leaf(const std::uint64_t* sums) const {
+    std::int64_t least = lane(sums, 0);
+    for (int k = 1; k < classes_; ++k) least = std::min(least, lane(sums, k));
+    return least;
 }
 
 // With two classes, Gini's.
-double GreedyCosts::impurity(const std::int64_t* sums) const {
-    if (sums[0] == 0) return 0;
-    const auto swing = static_cast<double>(sums[0]);
-    double impurity = 0;
-    for (std::size_t k = 2; k < size_; ++k) {
-        const auto cost = static_cast<double>(sums[k]);
-        impurity += cost * (swing - cost) / swing;
+double GreedyCosts::impurity(const std::uint64_t* sums) const {
+    if (classes_ == 2) {
+        const auto a = static_cast<double>(lane(sums, 0)), b = static_cast<double>(lane(sums, 1));
+        return a * b / std::max(a + b, 1.0);
+    }
+    double most = 0, impurity = 0;
+    for (int k = 0; k < classes_; ++k) most += static_cast<double>(lane(sums, k));
+    most = std::max(most / (classes_ - 1), 1.0);
+    for (int k = 0; k < classes_; ++k) {
+        const auto cost = static_cast<double>(lane(sums, k));
+        impurity += cost * (most - cost) / most;
     }
     return impurity;
 }
 
-// The feature that leaves the least impurity, or -1.
-int GreedyCosts::best_split(const Node& node, std::span<const int> rows, const Sums& total) {
-    const int features = node.features();
-    inside_.assign(size_ * features, 0);
+// What is inside each feature, before the sums run up the chains.
+void GreedyCosts::sum_up(const Node& node, std::span<const int> rows) {
+    inside_.assign(size_ * node.features(), 0);
+    std::uint64_t* const inside = inside_.data();
     for (int row : rows) {
-        pace_.step(size_ * (node.entries_end(row) - node.entries_begin(row)));
-        for (const int* e = node.entries_begin(row); e != node.entries_end(row); ++e)
-            add(node, row, inside_.data() + *e * size_);
+        const std::uint64_t* const sums = rows_.data() + node.row(row) * size_;
+        const int *entry = node.entries_begin(row), *const end = node.entries_end(row);
+        pace_.step(size_ * (end - entry));
+        if (size_ == 1)
+            for (; entry != end; ++entry) inside[*entry] += *sums;
+        else
+            for (; entry != end; ++entry)
+                for (std::size_t k = 0; k < size_; ++k) inside[*entry * size_ + k] += sums[k];
     }
-    int best = -1;
-    double least = impurity(total.data());
-    Sums outside(size_);
-    for (int f = features - 1; f >= 0; --f) {
-        std::int64_t* const inside = inside_.data() + f * size_;
-        if (f + 1 < features && node.chain_begin()[f] == node.chain_begin()[f + 1])
-            for (std::size_t k = 0; k < size_; ++k) inside[k] += inside[size_ + k];
-        for (std::size_t k = 0; k < size_; ++k) outside[k] = total[k] - inside[k];
-        if (std::min(inside[1], outside[1]) < costs_.min_leaf_weight()) continue;
-        const double left = impurity(inside) + impurity(outside.data());
-        if (left < least) least = left, best = f;
-    }
-    return best;
 }
 
-std::int64_t GreedyCosts::find(const Node& node, std::span<int> rows, int depth) {
+// The feature whose sides have the least score, or -1, and the score.
+template <class Score>
+auto GreedyCosts::best_split(const Node& node, const Sums& total, Score&& score) {
+    int best = -1;
+    auto least = score(total.data());
+    Sums outside(size_);
+    for (int f = node.features() - 1; f >= 0; --f) {
+        std::uint64_t* const inside = inside_.data() + f * size_;
+        const bool chained = f + 1 < node.features() && node.chain_begin()[f] == node.chain_begin()[f + 1];
+        for (std::size_t k = 0; k < size_; ++k) {
+            if (chained) inside[k] += inside[size_ + k];
+            outside[k] = total[k] - inside[k];      // no lane of the total is smaller
+        }
+        if (least_weight_ > 0 && std::min(lane(inside, classes_), lane(outside.data(), classes_)) < least_weight_) continue;
+        const auto left = score(inside) + score(outside.data());
+        if (left < least) least = left, best = f;
+    }
+    return std::pair(best, least);
+}
+
+std::int64_t GreedyCosts::find(const Node& node, std::span<int> rows, int depth, std::int64_t limit) {
+    if (rows_.empty()) prepare();
+    return grow(node, rows, depth, limit >> shift_) << shift_;
+}
+
+std::int64_t GreedyCosts::grow(const Node& node, std::span<int> rows, int depth, std::int64_t limit) {
+    if (limit <= 0) return 0;
     Sums total(size_);
-    for (int row : rows) add(node, row, total.data());
+    for (int row : rows)
+        for (std::size_t k = 0; k < size_; ++k) total[k] += rows_[node.row(row) * size_ + k];
     const std::int64_t cost = leaf(total.data());
-    if (depth == 0 || cost <= costs_.split_cost()) return cost;
-    const int f = best_split(node, rows, total);
+    if (depth == 0 || cost <= split_cost_) return cost;
+    sum_up(node, rows);
+    if (depth == 1) {
+        const auto stump = best_split(node, total, [&](const std::uint64_t* sums) { return leaf(sums); });
+        return std::min(cost, split_cost_ + stump.second);
+    }
+    const int f = best_split(node, total, [&](const std::uint64_t* sums) { return impurity(sums); }).first;
     if (f < 0) return cost;
     const auto middle = std::partition(rows.begin(), rows.end(), [&](int row) {
         return instance_.problem().holds(node.row(row), node.feature(f));
     });
-    const std::span<int> inside(rows.begin(), middle), outside(middle, rows.end());
-    return std::min(cost, costs_.split_cost() + find(node, inside, depth - 1) + find(node, outside, depth - 1));
+    std::int64_t sides = split_cost_;
+    for (const std::span<int> side : {std::span(rows.begin(), middle), std::span(middle, rows.end())})
+        sides += grow(node, side, depth - 1, std::min(limit, cost) - sides);
+    return std::min(cost, sides);
 }
 
 }  // namespace goct

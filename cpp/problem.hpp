@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <compare>
 #include <cstdint>
 #include <vector>
 
@@ -25,7 +26,7 @@ struct Key {
         high -= other.high;
         return *this;
     }
-    bool operator==(const Key&) const = default;
+    auto operator<=>(const Key&) const = default;
 };
 
 // One key per row, always the same ones.

@@ -8,8 +8,8 @@
 namespace goct {
 namespace {
 
-// When a search takes long, in seconds, or as a share of the time there is; and the share for a better start.
-constexpr double kLong = 2.0, kEarly = 0.05, kShare = 0.2;
+// When a search takes long, in seconds, or as a share of the time there is; and the shares for a better start.
+constexpr double kLong = 2.0, kEarly = 0.05, kShare = 0.2, kFirst = 0.4;
 // The smaller depths of a search that takes long end here.
 constexpr int kDeepStart = 9;
 constexpr int kFewFeatures = 64;
@@ -17,6 +17,8 @@ constexpr int kFewFeatures = 64;
 constexpr double kEnough = 0.25;
 // Deeper searches have first trees of their own: so many features are looked at by greedy trees, of no larger depth.
 constexpr int kShallow = 4, kCandidates = 12, kDeepGreedy = 12;
+// At most so many features of a node are tried in the search for first trees.
+constexpr int kMostTries = 5;
 // After half of the time, with so few features of the first node behind it, a search will not come to its end. Then the
 // bound is raised in steps, each a share of what is left of the gap and of the time.
 constexpr double kHalf = 0.5, kPromising = 0.2, kFirstStep = 0.25, kStepTime = 0.2;
@@ -155,7 +157,7 @@ void Search<V>::rank_features(int l, int depth, const Values& cutoffs) {
                    at.sides.inside_best[g] + at.sides.outside_best[g];
         });
     }
-    if (width_.candidates > 0 && depth > 3) look_ahead(at, depth);
+    if (width_.looks_ahead && depth > 3) look_ahead(at, depth);
     for (const bool inside : {false, true}) {
         at.bound[inside].resize(std::size_t(at.side_classes) * features);
         const auto& leaf = inside ? at.sides.inside_leaf : at.sides.outside_leaf;
@@ -173,26 +175,36 @@ void Search<V>::rank_features(int l, int depth, const Values& cutoffs) {
     }
 }
 
-// The most promising features by what greedy trees make of their sides.
+// Puts the most promising features first, by what greedy trees make of their sides. Passes come to the same nodes.
 template <class V>
 void Search<V>::look_ahead(Level& at, int depth) {
-    const int candidates = std::min(at.node.features(), width_.candidates);
-    std::vector<std::pair<std::int64_t, int>> ranked;
-    std::vector<int> rows;
-    for (int i = 0; i < candidates; ++i) {
-        const int f = at.order[i];
-        std::int64_t cost = 0;
-        for (const bool inside : {false, true}) {
-            if (inside)
-                rows.assign(at.node.inside_rows(f).begin(), at.node.inside_rows(f).end());
-            else
-                at.node.outside_rows(f, rows);
-            cost += greedy_.find(at.node, rows, std::min(below(depth), kDeepGreedy));
-        }
-        ranked.push_back({cost, f});
+    std::vector<int>& promising = promising_[{at.node.total().key, depth}];
+    if (promising.empty()) promising = rank_by_greedy_trees(at, depth);
+    auto front = at.order.begin();
+    for (const int feature : promising) {
+        // Another node of the same rows may know the split by another feature.
+        const auto place = std::find_if(front, at.order.end(), [&](int f) { return at.node.feature(f) == feature; });
+        if (place != at.order.end()) std::rotate(front++, place, place + 1);
     }
-    std::stable_sort(ranked.begin(), ranked.end(), [](auto& a, auto& b) { return a.first < b.first; });
-    for (int i = 0; i < candidates; ++i) at.order[i] = ranked[i].second;
+}
+
+template <class V>
+std::vector<int> Search<V>::rank_by_greedy_trees(const Level& at, int depth) {
+    const int side_depth = std::min(below(depth), kDeepGreedy);
+    std::vector<std::pair<std::int64_t, int>> ranked;   // by cost
+    std::vector<int> rows, best;
+    for (int i = 0; i < std::min(at.node.features(), kCandidates); ++i) {
+        const int f = at.order[i];
+        const std::int64_t limit = size_of(ranked) < kMostTries ? kInfinite : ranked[kMostTries - 1].first;
+        rows.assign(at.node.inside_rows(f).begin(), at.node.inside_rows(f).end());
+        std::int64_t cost = greedy_.find(at.node, rows, side_depth, limit);
+        at.node.outside_rows(f, rows);
+        cost += greedy_.find(at.node, rows, side_depth, limit - cost);
+        const auto place = std::find_if(ranked.begin(), ranked.end(), [&](auto& other) { return cost < other.first; });
+        ranked.insert(place, {cost, at.node.feature(f)});
+    }
+    for (const auto& [cost, feature] : ranked) best.push_back(feature);
+    return best;
 }
 
 // Are the sides of the node best solved by trees of depth two?
@@ -494,7 +506,11 @@ void Search<V>::search_side(int l, int depth, int f, bool inside, const Values& 
     if (probe(rows, depth, cutoffs, out)) return;
     if (!at.open) {
         make_child(l, f, inside);
-        return search(l + 1, depth, cutoffs, out);
+        const Width width = width_;
+        if (depth <= width.exact) width_ = {};
+        search(l + 1, depth, cutoffs, out);
+        width_ = width;
+        return;
     }
     const auto solve_allowed_side = [&] {
         if (open_allowed(at)) return allowed_depth_two_.solve_side(*at.allowed_open, f, inside, leaf);
@@ -842,21 +858,24 @@ void Search<V>::take(int m, const Outcome& found, int from, Outcome& best) {
 }
 
 // First trees, in a time that no depth makes long: along the best features, deep trees along those that greedy trees
-// make most of; then, if there is time, with a look at more of them, and off that way once and twice.
+// make most of; then, if there is time, off that way once, twice and so on (limited discrepancy).
 template <class V>
 void Search<V>::find_first(const Values& cutoffs, Outcome& best) {
     Control& control = context_.control;
-    const int candidates = context_.techniques.look_ahead ? kCandidates : 0;
     std::vector<Width> widths{{1}};
-    if (depth_ > kShallow && candidates > 0) widths.push_back({1, -1, candidates});
+    if (depth_ > kShallow && context_.techniques.look_ahead) widths.push_back({1, 0, true, 3});
     if (depth_ <= kShallow + 1) widths.push_back({3});
-    const auto first = static_cast<std::ptrdiff_t>(widths.size());
-    if (depth_ > kShallow + 1) widths.insert(widths.end(), {{1, -1, 4 * candidates}, {2, 1, candidates}, {3, 2, candidates}});
-    for (auto width = widths.begin(); width != widths.end() && !control.stopped(); ++width) {
-        if (watched_ && width - widths.begin() >= first) control.pause_at(std::min(kLong, kEarly * control.limit()));
-        if (!control.stopped()) pass(*width, cutoffs, best);
+    const auto first = widths.size();
+    if (depth_ > kShallow && context_.techniques.look_ahead)
+        for (const int exact : {3, 4})
+            for (int discrepancies = 1; discrepancies < kMostTries && exact + 1 < depth_; ++discrepancies)
+                widths.push_back({discrepancies + 1, discrepancies, true, exact});
+    for (std::size_t i = 0; i < widths.size() && !control.stopped(); ++i) {
+        if (watched_ && i >= first) control.pause_at(std::min(kLong, kFirst * control.limit()));
+        if (!control.stopped()) pass(widths[i], cutoffs, best);
         if (watched_) control.resume();
     }
+    promising_.clear();
 }
 
 // Raises the bound as far as the time allows: it is proven that nothing is below a cutoff between the bound and the best

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "archive.hpp"
@@ -183,10 +185,12 @@ private:
     struct Width {
         int features = 0;           // 0: all
         int discrepancies = -1;     // -1: any number
-        int candidates = 0;         // so many are looked at by greedy trees first
+        bool looks_ahead = false;   // the most promising features are found by greedy trees
+        int exact = 0;              // nodes of this depth and less are searched wide
     };
     int tries(const Level& at) const;
     void look_ahead(Level& at, int depth);
+    std::vector<int> rank_by_greedy_trees(const Level& at, int depth);
     void pass(Width width, const Values& cutoffs, Outcome& best);
     void find_first(const Values& cutoffs, Outcome& best);
     void climb(const Values& cutoffs, Outcome& best);
@@ -212,6 +216,7 @@ private:
     DepthTwo depth_two_, allowed_depth_two_;
     SplitSet splits_;
     GreedyCosts greedy_;
+    std::map<std::pair<Key, int>, std::vector<int>> promising_;     // features of the problem, by rows and depth
     std::vector<std::unique_ptr<Level>> levels_;
     std::vector<std::unique_ptr<Archive>> archives_;    // by depth
     Width width_;

@@ -8,11 +8,17 @@ import pytest
 from goct.bench.peers import SOLVERS, Question, Unsupported, get_solver
 
 
-def question(metric: str = "f1", penalty: str = "0", classes: int = 2, **options: object):
+def question(
+    metric: str = "f1",
+    penalty: str = "0",
+    classes: int = 2,
+    depth: int | None = 2,
+    **options: object,
+) -> Question:
     rng = np.random.default_rng(0)
     X = rng.integers(0, 2, size=(40, 4), dtype=np.uint8)
     y = (X[:, 0] + (classes > 2) * X[:, 1]).astype(np.int64)
-    return Question(X, y, metric, 2, Fraction(penalty), 5.0, 0, options)
+    return Question(X, y, metric, depth, Fraction(penalty), 5.0, 0, options)
 
 
 @pytest.mark.parametrize("name", SOLVERS)
@@ -33,6 +39,15 @@ def test_every_solver_says_what_it_is(name: str) -> None:
         ("gosdt", question("accuracy"), "needs a penalty"),
         ("odtlearn", question("f1"), "does not maximise f1"),
         ("search", question("gmean", "0.1"), None),
+        ("search", question("gmean", "0.1", depth=None), None),
+        ("dl85", question("accuracy", depth=None), "needs a limit on depth"),
+        ("licketysplit", question("accuracy", "0.1", depth=None), "needs a limit on depth"),
+        ("licketysplit", question("f1"), "does not maximise f1"),
+        ("pytrees-lds", question("accuracy", "0.1"), "no penalty"),
+        ("fast-small-tree", question("accuracy", "0.1"), "takes no limit on depth"),
+        ("fast-small-tree", question("accuracy", depth=None), "needs a penalty"),
+        ("gosdt", question("accuracy", "0.1", depth=None), None),
+        ("streed", question("accuracy", "0.1", depth=None), None),
     ],
 )
 def test_refusals(name: str, asked: Question, why: str | None) -> None:
@@ -67,6 +82,36 @@ def test_numbers_are_cut_anywhere(name: str) -> None:
     assert answer.is_proven
     assert answer.predict is not None
     assert (answer.predict(X) == y).all()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "penalty", "depth"),
+    [
+        ("fast-small-tree", "0.01", None),
+        ("streed", "0.01", None),
+        ("gosdt", "0.01", None),
+        ("search", "0.01", None),
+        ("licketysplit", "0.01", 3),
+        ("praxis", "0.01", 3),
+        ("pytrees-lds", "0", 3),
+        ("paced", "0.01", 3),
+    ],
+)
+@pytest.mark.filterwarnings("ignore")
+def test_rivals_of_sparse_and_deep_trees(name: str, penalty: str, depth: int | None) -> None:
+    solver = get_solver(name)
+    if not solver.is_installed:
+        pytest.skip(f"{solver.distribution} is not installed")
+    asked = question("accuracy", penalty, depth=depth)
+    assert solver.refusal(asked) is None
+    solver.load()
+    answer = solver.fit(asked)
+    assert answer.predict is not None
+    assert (answer.predict(asked.X) == asked.y).all()
+    assert answer.splits is not None
+    assert 1 <= answer.splits <= (7 if penalty == "0" else 1)
+    assert answer.claimed in (None, pytest.approx(1))
 
 
 def test_cart_gives_a_tree_for_each_penalty() -> None:

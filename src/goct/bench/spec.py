@@ -9,6 +9,9 @@ from dataclasses import asdict, dataclass, field, fields
 from enum import Enum
 from typing import Any
 
+ANY_DEPTH = 0
+"""As the depth of a run: no limit."""
+
 
 @dataclass(frozen=True)
 class Spec:
@@ -25,7 +28,7 @@ class Spec:
     metric
         What is maximised.
     depth
-        The largest depth of the tree.
+        The largest depth of the tree; ANY_DEPTH without a limit.
     limit
         Seconds that the solver is given.
     memory
@@ -71,9 +74,8 @@ class Spec:
         rows = "" if self.split is None else f" split {self.split}"
         penalty = "" if self.penalty == "0" else f" λ={self.penalty}"
         options = "".join(f" {name}={value}" for name, value in self.options)
-        return (
-            f"{self.dataset}{rows} {self.solver} {self.metric} depth {self.depth}{penalty}{options}"
-        )
+        depth = "any depth" if self.depth == ANY_DEPTH else f"depth {self.depth}"
+        return f"{self.dataset}{rows} {self.solver} {self.metric} {depth}{penalty}{options}"
 
     def option(self, name: str, default: Any = None) -> Any:
         """Return the value of an option."""

@@ -34,7 +34,7 @@ from goct.bench.data import (
 from goct.bench.peers import Question, Unsupported, get_solver
 from goct.bench.peers.base import Predict
 from goct.bench.peers.tuned import Learner, Lesson
-from goct.bench.spec import Outcome, Spec, Status
+from goct.bench.spec import ANY_DEPTH, Outcome, Spec, Status
 from goct.bench.version import code_version
 from goct.metrics import Confusion, get_metric
 
@@ -92,7 +92,7 @@ def execute(spec: Spec, path: Path | None, begin: Callable[[], None]) -> Outcome
         X=X[parts["train"]],
         y=y[parts["train"]],
         metric=spec.metric,
-        depth=spec.depth,
+        depth=None if spec.depth == ANY_DEPTH else spec.depth,
         penalty=Fraction(spec.penalty),
         limit=spec.limit,
         seed=spec.seed,
@@ -181,7 +181,7 @@ def check(outcome: Outcome, spec: Spec) -> Outcome:
             wrong.append(f"claims the bound {bound:.6f}, its tree has {objective:.6f}")
     if outcome.claimed is not None and not abs(outcome.claimed - value) <= _TOLERANCE:
         wrong.append(f"claims {outcome.claimed:.6f}, its tree has {value:.6f}")
-    if outcome.depth is not None and outcome.depth > spec.depth:
+    if outcome.depth is not None and spec.depth != ANY_DEPTH and outcome.depth > spec.depth:
         wrong.append(f"its tree has depth {outcome.depth}")
     status = Status.WRONG if wrong else Status.OK
     return replace(outcome, status=status, objective=objective, message="; ".join(wrong))

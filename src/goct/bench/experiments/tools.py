@@ -8,9 +8,9 @@ from itertools import product
 from typing import Any, TypeVar
 
 from goct.bench.experiments.base import Plan
-from goct.bench.render import mean
+from goct.bench.render import Cell, Mark, mean
 from goct.bench.results import Run
-from goct.bench.spec import Outcome, Spec
+from goct.bench.spec import Outcome, Spec, Status
 
 K = TypeVar("K")
 
@@ -99,6 +99,22 @@ def geometric_mean(values: Iterable[float]) -> float | None:
     """Return the geometric mean of positive numbers; None if there are none."""
     average = mean(math.log(max(value, 1e-9)) for value in values)
     return None if average is None else math.exp(average)
+
+
+def proof_cell(outcome: Outcome | None, *, is_refuted: bool, is_cpu: bool = False) -> Cell:
+    """Return the seconds of a run, with a mark unless it ends with a proof."""
+    if outcome is None:
+        return None
+    if not outcome.has_tree:
+        return Mark(None, outcome.status.value)
+    marks = [] if outcome.is_proven else ["open"]
+    if outcome.status is Status.WRONG:
+        marks.append("wrong")
+    if is_refuted:
+        marks.append("refuted")
+    seconds = outcome.cpu if is_cpu and outcome.cpu is not None else outcome.seconds
+    words = f" ({', '.join(marks)})" if marks else ""
+    return Mark(seconds, f"{seconds:.{3 if is_cpu else 2}f}{words}")
 
 
 def limits_of(runs: Sequence[Run]) -> str:

@@ -15,12 +15,13 @@ from goct.bench.experiments.tools import (
     group,
     limits_of,
     outcomes,
+    proof_cell,
 )
 from goct.bench.peers import get_solver
-from goct.bench.render import Cell, Mark, Report, Table, refuted
+from goct.bench.render import Cell, Report, Table, refuted
 from goct.bench.reported import Reported
 from goct.bench.results import Run
-from goct.bench.spec import Outcome, Spec, Status
+from goct.bench.spec import Spec, Status
 from goct.metrics import get_metric
 
 _PEERS = ("search", "streed", "dl85", "gosdt", "odtlearn")
@@ -77,7 +78,7 @@ class VersusPeers(Experiment):
                 for name in solvers:
                     run = by_solver.get(name)
                     outcome = None if run is None else run.outcome
-                    cells.append(_cell(outcome, run in false))
+                    cells.append(proof_cell(outcome, is_refuted=run in false))
                     if own is None or outcome is None or not own.is_proven:
                         continue
                     if outcome.has_tree or outcome.status is Status.TIMEOUT:
@@ -122,17 +123,3 @@ class VersusPeers(Experiment):
                 "The paper has no such experiment, but for F1 and STreeD.",
             ],
         )
-
-
-def _cell(outcome: Outcome | None, is_refuted: bool) -> Cell:
-    if outcome is None:
-        return None
-    if not outcome.has_tree:
-        return Mark(None, outcome.status.value)
-    marks = [] if outcome.is_proven else ["open"]
-    if outcome.status is Status.WRONG:
-        marks.append("wrong")
-    if is_refuted:
-        marks.append("refuted")
-    words = ", ".join(marks)
-    return Mark(outcome.seconds, f"{outcome.seconds:.2f}" + (f" ({words})" if marks else ""))

@@ -32,7 +32,7 @@ class Question:
     X: Features
     y: Labels
     metric: str
-    depth: int
+    depth: int | None
     penalty: Fraction
     limit: float
     seed: int
@@ -83,6 +83,11 @@ class Answer:
     stats: Mapping[str, Any] = field(default_factory=dict)
 
 
+def find_modules(*names: str) -> bool:
+    """Say whether all of some modules are installed."""
+    return all(importlib.util.find_spec(name) is not None for name in names)
+
+
 class Unsupported(Exception):  # noqa: N818
     """A solver cannot answer such a question."""
 
@@ -102,6 +107,8 @@ class Solver(ABC):
         Whether it takes more than two classes.
     learns
         Whether it answers with a tree; others only measure something.
+    needs_depth
+        Whether it cannot do without a limit on the depth.
     """
 
     module: ClassVar[str] = "goct"
@@ -110,11 +117,12 @@ class Solver(ABC):
     penalised: ClassVar[frozenset[str] | None] = None
     has_many_classes: ClassVar[bool] = True
     learns: ClassVar[bool] = True
+    needs_depth: ClassVar[bool] = True
 
     @property
     def is_installed(self) -> bool:
         """Whether its package is there."""
-        return importlib.util.find_spec(self.module) is not None
+        return find_modules(self.module)
 
     @property
     def version(self) -> str | None:
@@ -148,6 +156,8 @@ class Solver(ABC):
             and question.metric not in self.penalised
         ):
             return f"takes no penalty per split with {question.metric}"
+        if self.needs_depth and question.depth is None:
+            return "needs a limit on depth"
         if not self.has_many_classes and question.y.max() > 1:
             return "takes two classes only"
         return None

@@ -18,6 +18,7 @@ class Gosdt(Solver):
     distribution: ClassVar[str] = "gosdt"
     metrics: ClassVar[frozenset[str]] = frozenset({"accuracy"})
     penalised: ClassVar[frozenset[str]] = frozenset({"accuracy"})
+    needs_depth: ClassVar[bool] = False
 
     def refusal(self, question: Question) -> str | None:
         """Say why it cannot answer."""

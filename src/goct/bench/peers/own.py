@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any
+from typing import Any, ClassVar
 
 from goct.bench.data import Features, Labels
 from goct.bench.peers.base import Answer, Question, Solver, Unsupported
@@ -31,6 +31,7 @@ class Search(Solver):
     """The search engine."""
 
     engine = "search"
+    needs_depth: ClassVar[bool] = False
 
     def fit(self, question: Question) -> Answer:
         """Solve; what is proven is in the answer."""

@@ -9,6 +9,7 @@ import numpy as np
 from goct.bench.data import Features, Labels
 from goct.bench.peers.base import Answer, Question, Solver
 
+_DEEPEST = 20  # it takes no larger limit
 _TASKS = {"accuracy": "accuracy", "f1": "f1-score", "balanced_accuracy": "balanced-accuracy"}
 
 
@@ -19,6 +20,7 @@ class Streed(Solver):
     distribution: ClassVar[str] = "pystreed"
     metrics: ClassVar[frozenset[str]] = frozenset(_TASKS)
     penalised: ClassVar[frozenset[str]] = frozenset({"accuracy"})
+    needs_depth: ClassVar[bool] = False
 
     def refusal(self, question: Question) -> str | None:
         """Say why it cannot answer; only accuracy goes with many classes."""
@@ -27,14 +29,15 @@ class Streed(Solver):
         return super().refusal(question)
 
     def fit(self, question: Question) -> Answer:
-        """Solve, with as many nodes as the depth allows."""
+        """Solve, with as many nodes as the depth allows; without a limit, the largest it takes."""
         from pystreed import STreeDClassifier
 
+        depth = _DEEPEST if question.depth is None else question.depth
         task = "cost-complex-accuracy" if question.penalty else _TASKS[question.metric]
         model = STreeDClassifier(
             task,
-            max_depth=question.depth,
-            max_num_nodes=2**question.depth - 1,
+            max_depth=depth,
+            max_num_nodes=2**depth - 1,
             time_limit=question.limit,
             cost_complexity=float(question.penalty),
             random_seed=question.seed,
