@@ -90,7 +90,8 @@ def to_sklearn(model: Any, *, over: str = "auto") -> DecisionTreeClassifier | Pi
     scikit-learn's trees predict the most likely class of a leaf. Where the model does not
     do so, because another label is better for its metric, the result is a
     :class:`LabelledTreeClassifier`, a ``DecisionTreeClassifier`` that predicts what
-    the model does.
+    the model does. shap, dtreeviz and skops take it; skl2onnx and supertree know the
+    plain class only, and :func:`goct.export.export_onnx` needs neither.
     """
     check_choice(over, "over", ("auto", "columns", "conditions"))
     made = as_model(model)

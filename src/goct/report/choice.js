@@ -13,6 +13,12 @@ const pointedAt = (size, state) => {
   return { tree, proven: size.hasFront || size.hasHull && size.hull.includes(tree), why: UNFINISHED };
 };
 
+// The trees to choose among: where not all of a size are known, smaller ones may do.
+const treesOf = (data, size) => {
+  const sizes = size.hasFront ? [size] : data.sizes.filter((other) => other.splits <= size.splits).reverse();
+  return [...new Set(sizes.flatMap((other) => [...other.points, other.best]))];
+};
+
 // What the trees of a page are compared by, given a wish.
 const scoreOf = (data, state) => {
   if (state.mode === "cost") {
@@ -24,17 +30,16 @@ const scoreOf = (data, state) => {
   return (tree) => METRICS[state.goal](tree.train);
 };
 
-// The best tree of a size that keeps what has to hold: { tree, proven, why } or { tree, fails }.
+// The best tree of a size that keeps what has to hold, or, if there is none, the best without.
 const choose = (data, size, state) => {
   const { trees } = data;
   const limits = readLimits(state.keep), score = scoreOf(data, state);
   const isLearned = state.mode === "goal" && state.goal === data.metric && state.keep === data.keep;
   if (isLearned) return { tree: size.best, proven: size.proven, why: STOPPED };
-  if (!size.points.length) return { tree: size.best, proven: false, ignored: true };
-  if (state.mode === "hand") return pointedAt(size, state);
+  if (state.mode === "hand" && size.points.length) return pointedAt(size, state);
   const keeps = (t) => limits.every((limit) => limit.isKept(trees[t].train));
   const isMonotone = limits.every((limit) => limit.isMonotone);
-  const all = [...new Set([...size.points, ...(data.keep ? [] : [size.best])])];
+  const all = treesOf(data, size);
   const kept = all.filter(keeps), byScore = (t) => score(trees[t]);
   if (!kept.length) return { tree: size.best, fails: true, proven: isMonotone && size.hasFront, why: UNFINISHED };
   const onHull = state.mode === "cost" || !INSIDE_HULL.has(state.goal);

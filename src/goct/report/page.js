@@ -34,7 +34,7 @@ const keepAddress = (data, state) => {
 // ---- words
 
 const wishInWords = (data, state, found) => {
-  if (found.fails || found.ignored) return `the best ${data.metric}${data.keep ? ` with ${data.keep}` : ""}`;
+  if (found.fails) return `the best ${data.metric}${data.keep ? ` with ${data.keep}` : ""}`;
   if (state.mode === "hand") return "the tree that was pointed at";
   const aim = state.mode === "cost" ? "the least cost" : `the best ${state.goal}`;
   return aim + (state.keep ? ` with ${state.keep}` : "");
@@ -42,7 +42,6 @@ const wishInWords = (data, state, found) => {
 
 const proofInWords = (data, size, state, found) => {
   const trees = `tree with at most ${plural(size.splits, "split")}`;
-  if (found.ignored) return `Other operating points of this size were not found in time: shown is the best tree for ${data.metric}, whatever the wish.`;
   if (found.fails) {
     return found.proven ? `No ${trees} keeps ${state.keep}; that is proven. Shown is the best one without that.`
       : `None of the trees that were found keeps ${state.keep}. Not proven: ${found.why}. Shown is the best one without that.`;
@@ -65,7 +64,7 @@ const errorsInWords = (data, tree) => {
 };
 
 // Whether a wish that the training data keep does not hold on the test data.
-const breaksOnTest = (state, found, tree) => state.mode !== "hand" && !found.fails && !found.ignored && tree.tested !== null
+const breaksOnTest = (state, found, tree) => state.mode !== "hand" && !found.fails && tree.tested !== null
   && !readLimits(state.keep).every((limit) => limit.isKept(tree.tested));
 
 const more = (difference) => `${Math.abs(difference)} ${difference < 0 ? "fewer" : "more"}`;
@@ -87,7 +86,7 @@ const othersInWords = (data, size, place) => {
     return Math.abs(gain) > 5e-5 ? `${words} has ${Math.abs(gain).toFixed(4)} ${gain > 0 ? "more" : "less"} ${data.metric}` : `${words} has as much ${data.metric}`;
   };
   const parts = [];
-  if (place !== size.best) parts.push(than("The best tree of this size for it", data.trees[size.best].value));
+  if (place !== size.best) parts.push(than(`the tree of best ${data.metric} at this size`, data.trees[size.best].value));
   if (size !== largest) parts.push(than(`the best one with ${plural(largest.splits, "split")}`, data.trees[largest.best].value));
   if (size.cart && !tree.train) parts.push(than(`CART with ${plural(size.cart.splits, "split")}`, size.cart.value));
   const text = parts.join("; ");
@@ -109,7 +108,7 @@ const writeSummary = (data, size, state, found) => {
     ["Proof", proofInWords(data, size, state, found)],
     ["New rows", foldsInWords(data, size)],
     ["Errors", tree.train ? errorsInWords(data, tree) : ""],
-    ["Careful", breaksOnTest(state, found, tree) ? `On the test data it does not keep ${state.keep}. Ask for more than is needed, or take a smaller tree.` : ""],
+    ["Careful", breaksOnTest(state, found, tree) ? `On the test data it does not keep ${state.keep}. Ask for more than is needed, so that some room is left.` : ""],
     ["Beside it", [tree.train ? neighboursInWords(data, size, found.tree) : "", othersInWords(data, size, found.tree), cartInWords(size, state)].join(" ").trim()],
   ];
   byId("summary").replaceChildren(...entries.filter(([, text]) => text).flatMap(([name, text]) => {
@@ -133,7 +132,6 @@ const share = (part, total) => total ? `${part} (${(100 * part / total).toFixed(
 
 const cellsOfSize = (data, size, state, found, hasTest) => {
   const tree = data.trees[found.tree], mean = data.folds?.means[size.splits];
-  if (found.ignored) return [String(size.splits), "not looked for"];
   if (found.fails) return [String(size.splits), "no tree keeps it" + (found.proven ? "" : " so far")];
   const errors = (cells) => [share(cells[2], cells[0] + cells[2]), share(cells[1], cells[1] + cells[3])];
   return [
@@ -150,7 +148,7 @@ const drawBySize = (data, state) => {
   addCells(table.createTHead().insertRow(), ["th"], [
     "splits, at most", "missed, training", "false alarms, training",
     ...(hasTest ? ["missed, test", "false alarms, test"] : []), `${data.metric}, training`,
-    ...(data.folds ? [`best ${data.metric}, folds`] : []), "best of its size",
+    ...(data.folds ? [`best ${data.metric} in folds`] : []), "best of its size",
     ...(hasTest && state.mode !== "hand" && state.keep ? ["keeps it on test"] : []),
   ]);
   const body = table.createTBody();
