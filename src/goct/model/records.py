@@ -202,6 +202,11 @@ class Part:
         """The weight of all rows."""
         return sum(self.counts[0])
 
+    @property
+    def number(self) -> float | None:
+        """The metric as a float, where it is defined."""
+        return None if self.value is None else self.value.value
+
 
 @dataclass(frozen=True)
 class Validation:

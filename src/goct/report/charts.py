@@ -71,16 +71,15 @@ def size_chart(exploration: Exploration) -> Chart | None:
     if len(sizes) < 2 and (validation is None or len(validation.means) < 2):
         return None
     best = [exploration.models[size.best] for size in sizes]
-    series: dict[str, list[Point | None]] = {
-        kind: [_point(size.splits, value) for size, value in zip(sizes, values, strict=True)]
-        for kind, values in {
-            "best": [_train(model) for model in best],
-            "test": [_test(model) for model in best],
-            "cart": [_cart(size) for size in sizes],
-        }.items()
+    means = () if validation is None else validation.means
+    splits = [size.splits for size in sizes]
+    rivals = [size.rival.train_value if size.rival else None for size in sizes]
+    series = {
+        "cart": _known(splits, [None if value is None else value.value for value in rivals]),
+        "validation": _known(range(len(means)), means),
+        "test": _known(splits, [model.test.number if model.test else None for model in best]),
+        "best": _known(splits, [model.train.number for model in best]),
     }
-    means = [] if validation is None else validation.means
-    series["validation"] = [_point(k, mean) for k, mean in enumerate(means)]
     last = max(sizes[-1].splits, len(means) - 1, 1)
     across, up, chart = _axes(
         "sizes", (0, last), _room(series), ("splits, at most", shown.question.metric), whole=True
@@ -90,8 +89,8 @@ def size_chart(exploration: Exploration) -> Chart | None:
             if mean is not None and error is not None:
                 ends = (across(k), up(mean - error)), (across(k), up(mean + error))
                 chart.draw("validation", ends)
-    for kind in ("cart", "validation", "test", "best"):
-        places = [(across(p[0]), up(p[1])) for p in series[kind] if p is not None]
+    for kind, points in series.items():
+        places = [(across(k), up(value)) for k, value in points]
         chart.draw(kind, places)
         if kind != "cart":
             chart.spots += [Spot(kind, x, y, 3.5) for x, y in places]
@@ -102,24 +101,22 @@ def size_chart(exploration: Exploration) -> Chart | None:
     return chart
 
 
-def _room(series: dict[str, list[Point | None]]) -> tuple[float, float]:
+def _known(splits: Iterable[int], values: Iterable[float | None]) -> list[Point]:
+    """Return the points whose value is known."""
+    return [(k, value) for k, value in zip(splits, values, strict=True) if value is not None]
+
+
+def _room(series: dict[str, list[Point]]) -> tuple[float, float]:
     """Return what the y axis shows.
 
     A single leaf may be so much worse that nothing else could be told apart, and so may CART.
     """
-    known = {
-        kind: [p for p in points if p is not None] for kind, points in series.items() if points
-    }
-    most = max((p[0] for points in known.values() for p in points), default=0)
-    ours = [
-        value
-        for kind, points in known.items()
-        for splits, value in points
-        if kind != "cart" and (splits > 0 or most < 2)
-    ]
+    own = [point for kind, points in series.items() if kind != "cart" for point in points]
+    most = max((splits for splits, _ in own), default=0)
+    ours = [value for splits, value in own if splits > 0 or most < 2]
     if not ours:
         return 0.0, 1.0
-    low, high = min(ours), max([*ours, *(value for _, value in known.get("cart", ()))])
+    low, high = min(ours), max([*ours, *(value for _, value in series["cart"])])
     room = (high - low) * 0.1 or 0.01
     return low - room, high + room if high > 1 else min(high + room, 1.0)
 
@@ -158,23 +155,6 @@ def points_chart(exploration: Exploration, size: Size, *, is_roc: bool) -> Chart
         radius = 4 if place in corners else 3
         chart.spots.append(Spot(kind, *at(point), radius, place))
     return chart
-
-
-def _point(splits: int, value: float | None) -> Point | None:
-    return None if value is None else (splits, value)
-
-
-def _train(model: Model) -> float | None:
-    return None if model.train.value is None else model.train.value.value
-
-
-def _test(model: Model) -> float | None:
-    return None if model.test is None or model.test.value is None else model.test.value.value
-
-
-def _cart(size: Size) -> float | None:
-    rival = size.rival
-    return None if rival is None or rival.train_value is None else rival.train_value.value
 
 
 def _confusion(model: Model) -> tuple[Confusion, Confusion | None]:
