@@ -27,6 +27,9 @@ from goct.tree import Tree
 
 ENGINES = ("auto", "search", "mip")
 
+_MANY_SPLITS = 1000
+"""Trees without a limit on depth that may have more splits deserve a warning."""
+
 
 def solve(
     problem: Problem,
@@ -138,6 +141,8 @@ def solve(
         random_state = check_count(random_state, "random_state")
     if callback is not None and not callable(callback):
         raise TypeError(f"callback must be callable, got {callback!r}")
+    if limits.time is None and callback is None:
+        _warn_of_large_trees(task)
     recorder = _Recorder(callback)
     binary = one_against_the_rest(task)
     run = _engine(engine, binary)
@@ -173,6 +178,21 @@ def solve(
         return solution
     tree = None if solution.tree is None else name_the_rest(solution.tree, problem)
     return replace(solution, tree=tree, task=task)
+
+
+def _warn_of_large_trees(task: Task) -> None:
+    """Say so if no limit is in sight: any depth, and a price at which very many splits pay."""
+    if task.size.max_depth is not None or not task.split_penalty:
+        return
+    # Metrics have values from -1 to 1, as a rule.
+    most = min(task.problem.n_rows - 1, int(2 / task.split_penalty), task.size.most_splits)
+    if most > _MANY_SPLITS:
+        warnings.warn(
+            f"at this split_penalty trees of up to {most:,} splits may pay; give a time_limit, "
+            "after which there is the best tree so far with a proven bound, or a larger penalty. "
+            "Memory stays within memory_limit.",
+            stacklevel=3,
+        )
 
 
 class _Recorder:

@@ -311,8 +311,9 @@ class Tuning:
         order = np.where(np.isnan(mean), -np.inf, mean)
         columns: dict[str, Any] = {"params": params, "setting": self.setting}
         for name in ("max_splits", *LISTED):
-            kind = np.int64 if name in ("max_splits", "max_depth") else object
-            columns[f"param_{name}"] = np.array([p[name] for p in params], dtype=kind)
+            values = [p[name] for p in params]
+            kind = np.int64 if all(isinstance(value, int) for value in values) else object
+            columns[f"param_{name}"] = np.array(values, dtype=kind)
         columns |= {f"split{i}_test_score": row for i, row in enumerate(self.scores)}
         return columns | {
             "mean_test_score": mean,

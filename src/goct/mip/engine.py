@@ -68,9 +68,11 @@ def solve_mip(
     asked, task = task, task.on(task.problem.explicit())  # a model has a variable per condition
     settings = MipOptions.read(**options)
     if task.size.max_depth is None and task.size.reachable_depth > _MOST_DEPTH:
+        names = ", ".join(repr(constraint.name) for constraint in task.constraints)
         raise ValueError(
-            "the MIP engine needs a limit on the depth: its models have a place for every node; "
-            f"give max_depth, or max_splits of at most {_MOST_DEPTH}"
+            f"the MIP engine{f', asked because of {names},' if names else ''} needs a limit on the "
+            "depth: its models have a place for every node; give max_depth, or max_splits of at "
+            f"most {_MOST_DEPTH}"
         )
     runner = ModelRunner(settings, random_state)
     solve = partial(maximise, runner=runner, options=settings)
