@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <limits>
 
 #include "buffer.hpp"
@@ -15,6 +16,14 @@ constexpr int kMost = StumpScans::kMost, kLines = kMost + 1;
 // With more values than these the lines are masks, and the costs are looked up.
 constexpr std::size_t kMostValues = 64;
 static_assert(kMostValues * kLines <= 1 << 16);
+// Large row sets with few values are scanned in blocks of about so many rows.
+#ifdef NDEBUG
+constexpr int kBlockRows = 256;
+constexpr std::size_t kManyRows = 1 << 16, kFewValues = 8;
+#else
+constexpr int kBlockRows = 3;       // the tests treat every set so
+constexpr std::size_t kManyRows = 0, kFewValues = kMostValues;
+#endif
 
 enum class Lines { values, masks, rows };
 
@@ -181,6 +190,91 @@ void run(const Scan<T>& scan, int count) {
     scan_column(scan, count);
 }
 
+// Two classes, many rows, and wide numbers, of which few fit a register. Counting the rows of a block by line is faster than
+// adding them up, and says how far the sums can go inside the block. Only where that is beyond what the ends of all
+// blocks reach, the block is read again.
+template <class T>
+class BlockScan {
+public:
+    // The values of the costs, and for each block of a column its first run, then the number of runs.
+    void run(const Scan<T>& scan, const std::vector<T>& values, const int* blocks, int count_of_blocks, int lanes) {
+        blocks_.resize(count_of_blocks);
+        std::array<T, kMost> left{};
+        for (int b = 0; b < count_of_blocks; ++b) {
+            const int from = first_row(scan, blocks[b]), to = scan.ends[blocks[b + 1] - 1];
+            Block& block = blocks_[b];
+            block.left = left;
+            block.all = blocks[b] ? scan.all[blocks[b] - 1] : 0;
+            count(scan, values, from, to, block);
+            for (int i = 0; i < kMost; ++i) left[i] += block.rise[i] + block.fall[i];
+            if (b + 1 < count_of_blocks) reach(scan, left, scan.all[blocks[b + 1] - 1]);
+        }
+        for (int b = 0; b < count_of_blocks; ++b)
+            if (blocks[b + 1] - blocks[b] > 1 && is_beyond(scan, blocks_[b], lanes))
+                read_again(scan, blocks_[b], blocks[b], blocks[b + 1]);
+    }
+
+private:
+    struct Block {
+        std::array<T, kMost> left;          // sums before it
+        std::array<T, kMost> rise, fall;    // of its positive and negative costs on the left
+        T all, all_rise, all_fall;          // the same for both sides
+    };
+
+    static int first_row(const Scan<T>& scan, int run) { return run ? scan.ends[run - 1] : 0; }
+
+    void count(const Scan<T>& scan, const std::vector<T>& values, int from, int to, Block& block) {
+        counts_.assign(values.size() * kLines, 0);
+        for (int k = from; k < to; ++k) ++counts_[scan.line[scan.order[k]]];
+        std::array<T, kLines> up{}, down{};
+        for (std::size_t v = 0; v < values.size(); ++v)
+            for (int bucket = 0; bucket < kLines; ++bucket)
+                (values[v] > 0 ? up : down)[bucket] += values[v] * static_cast<T>(counts_[v * kLines + bucket]);
+        T rise = 0, fall = 0;
+        for (int i = 0; i < kMost; ++i) {
+            block.rise[i] = rise += up[i];
+            block.fall[i] = fall += down[i];
+        }
+        block.all_rise = rise + up[kMost];
+        block.all_fall = fall + down[kMost];
+    }
+
+    static void reach(const Scan<T>& scan, const std::array<T, kMost>& left, T all) {
+        for (int i = 0; i < kMost; ++i) {
+            const T right = all - left[i];
+            scan.least[0][i] = std::min(scan.least[0][i], left[i]);
+            scan.most[0][i] = std::max(scan.most[0][i], left[i]);
+            scan.least[1][i] = std::min(scan.least[1][i], right);
+            scan.most[1][i] = std::max(scan.most[1][i], right);
+        }
+    }
+
+    static bool is_beyond(const Scan<T>& scan, const Block& block, int lanes) {
+        for (int i = 0; i < lanes; ++i) {
+            const T left = block.left[i], right = block.all - left;
+            if (left + block.fall[i] < scan.least[0][i] || left + block.rise[i] > scan.most[0][i] ||
+                right + (block.all_fall - block.fall[i]) < scan.least[1][i] ||
+                right + (block.all_rise - block.rise[i]) > scan.most[1][i])
+                return true;
+        }
+        return false;
+    }
+
+    static void read_again(const Scan<T>& scan, const Block& block, int first, int last) {
+        std::array<T, kMost> left = block.left;
+        for (int run = first, k = first_row(scan, first); run < last - 1; ++run) {
+            for (; k < scan.ends[run]; ++k) {
+                const T* const line = scan.table + kMost * std::size_t{scan.line[scan.order[k]]};
+                for (int i = 0; i < kMost; ++i) left[i] += line[i];
+            }
+            reach(scan, left, scan.all[run]);
+        }
+    }
+
+    std::vector<Block> blocks_;
+    std::vector<std::uint32_t> counts_;     // by line
+};
+
 template <class T>
 class Scans final : public StumpScans {
 public:
@@ -198,7 +292,8 @@ public:
 
     void load(const RankedNode& node) override {
         node_ = &node;
-        for (auto* list : {&row_, &label_, &first_line_, &order_, &run_begin_, &run_end_, &run_label_}) list->clear();
+        for (auto* list : {&row_, &label_, &first_line_, &order_, &run_begin_, &run_end_, &run_label_, &block_}) list->clear();
+        block_begin_.assign(1, 0);
         for (auto* list : {&cost_, &run_all_, &run_rest_, &run_cut_}) list->clear();
         first_.assign(1, 0);
         avoidable_.clear();
@@ -224,6 +319,7 @@ public:
             run_begin_.push_back(static_cast<int>(run_end_.size()));
             add_runs(c);
             sum_runs();
+            if (in_blocks()) add_blocks();
         }
         run_begin_.push_back(static_cast<int>(run_end_.size()));
         line_.resize(row_.size());
@@ -260,7 +356,12 @@ public:
                 scan.sums = sums_.get(std::size_t(kMost) * scan.classes);
                 scan.halves = halves_.get(std::size_t(2) * kMost * scan.runs);
             }
-            run(scan, count);
+            if (is_one_column && in_blocks()) {
+                const int first = block_begin_[d];
+                block_scan_.run(scan, values_, block_.data() + first, block_begin_[d + 1] - first - 1, count);
+            } else {
+                run(scan, count);
+            }
         }
         for (int side = 0; side < 2; ++side)
             for (int i = 0; i < count; ++i) {
@@ -278,6 +379,9 @@ private:
     };
 
     bool two_classes() const { return costs_.classes() == 2; }
+    bool in_blocks() const {
+        return sizeof(T) > 2 && two_classes() && !masked_ && values_.size() <= kFewValues && row_.size() >= kManyRows;
+    }
 
     template <class Visit>
     void each_cost(int r, Visit&& visit) const {
@@ -360,6 +464,19 @@ private:
             run_rest_.push_back(static_cast<T>(sums[label]));
             sums[label] -= sum;
         });
+    }
+
+    // The last column's runs in blocks.
+    void add_blocks() {
+        const int* const ends = run_end_.data() + run_begin_.back();
+        const int runs = static_cast<int>(run_end_.size()) - run_begin_.back();
+        for (int run = 0, end = 0; run < runs; ++run) {
+            if (run > 0 && ends[run] <= end) continue;
+            block_.push_back(run);
+            end = (run ? ends[run - 1] : 0) + kBlockRows;
+        }
+        block_.push_back(runs);
+        block_begin_.push_back(static_cast<int>(block_.size()));
     }
 
     void fill_buckets(const Lane* lanes, int count) {
@@ -445,6 +562,8 @@ private:
     std::vector<int> first_;                    // by row: its first cost
     std::vector<int> order_, run_begin_, run_end_, run_label_;
     std::vector<T> run_all_, run_rest_, run_cut_;
+    std::vector<int> block_, block_begin_;      // by column: where blocks begin, and the number of runs
+    BlockScan<T> block_scan_;
 
     // About the thresholds of a call.
     Buffer<T> rows_;                            // a line per cost

@@ -165,7 +165,7 @@ void ThresholdSearch::search_larger(int l, const Question& question, Outcome& ou
     }
     // Then smaller trees, unless a scan finds them. What they cost bounds the sides of the last thresholds.
     std::int64_t whole = 0;
-    if (question.size.depth > 2 || question.wants_tree || counts(question.leaves)) {
+    if (question.size.depth > 2 || counts(question.leaves)) {
         Outcome smaller;
         Question less = question;
         less.size = usable({question.size.depth - 1, question.size.splits});

@@ -16,6 +16,14 @@ def test_minimum_leaves_and_columns(seed: int) -> None:
         assert found.stats["engine"] in ("search", "constant")
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_thresholds_of_ranks(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("goct.search.problem_oracle.FEW_THRESHOLDS", -1)
+    rng = np.random.default_rng(100 + seed)
+    for case, _, wrong in failures(random_case(rng, ranked=True) for _ in range(40)):
+        assert not wrong, (wrong, case)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("options", [{}, {"injection": "none"}], ids=str)
 def test_columns_that_must_be_used(options) -> None:

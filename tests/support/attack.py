@@ -1,6 +1,8 @@
 """An attack on `solve`: random small problems with minimum leaves and constraints on columns.
 
-``python -m tests.support.attack 20000`` compares that many answers with brute force.
+``python -m tests.support.attack 20000`` compares that many answers with brute force;
+``python -m tests.support.attack 20000 0 ranks`` does so over thresholds of ranked columns,
+which are searched as such although there are few of them.
 """
 
 from __future__ import annotations
@@ -26,10 +28,12 @@ from goct.constraints import (
 )
 from goct.exact import Exact
 from goct.metrics import Confusion, get_metric
+from goct.search import problem_oracle
 
+from .ranks import draw_ranks, explicit
 from .reference import Known, all_trees
 
-METRICS = ("accuracy", "balanced_accuracy", "f1", "mcc", "gmean", "precision", "kappa")
+METRICS = ("accuracy", "balanced_accuracy", "f1", "mcc", "gmean", "precision", "kappa", "dor")
 
 
 @dataclass
@@ -47,20 +51,20 @@ class Case:
     owner: list[int] | None = None
     """The column that each feature is about; None if each is its own."""
     tests: list[Callable[[Known], bool]] = field(default_factory=list)
+    ranks: np.ndarray | None = None
+    """Columns whose thresholds are the features, if they are."""
+
+    def _problem(self) -> Problem:
+        given: dict[str, Any] = {"sample_weight": self.weights, "classes": [0, 1]}
+        if self.ranks is not None:
+            return Problem.from_ranks(self.ranks, self.y, **given)
+        columns = None if self.owner is None else [f"c{j}" for j in range(max(self.owner) + 1)]
+        return Problem.from_arrays(self.X, self.y, owner=self.owner, columns=columns, **given)
 
     def solve(self, **options: Any) -> Solution:
         """Ask goct."""
-        columns = None if self.owner is None else [f"c{j}" for j in range(max(self.owner) + 1)]
-        problem = Problem.from_arrays(
-            self.X,
-            self.y,
-            sample_weight=self.weights,
-            classes=[0, 1],
-            owner=self.owner,
-            columns=columns,
-        )
         return solve(
-            problem,
+            self._problem(),
             self.metric,
             self.max_depth,
             split_penalty=self.penalty,
@@ -89,13 +93,25 @@ class Case:
         return best
 
 
-def random_case(rng: np.random.Generator, *, require: bool = False) -> Case:
-    """Return a question at random; `require` is for those that only a model can answer."""
-    n_rows, n_features = int(rng.integers(4, 16)), int(rng.integers(2, 6))
-    X = rng.integers(0, 2, (n_rows, n_features))
-    if rng.random() < 0.3:  # a copy or a complement of another column
-        a, b = rng.choice(n_features, 2, replace=False)
-        X[:, a] = X[:, b] ^ rng.integers(0, 2)
+def random_case(rng: np.random.Generator, *, require: bool = False, ranked: bool = False) -> Case:
+    """Return a question at random.
+
+    Those that only a model can answer are to `require` columns; `ranked` ones are
+    about thresholds of columns of ranks.
+    """
+    ranks = None
+    if ranked:
+        ranks = draw_ranks(rng, 14, 4, 8)
+        while len(ranks) < 4 or not ranks.any():
+            ranks = draw_ranks(rng, 14, 4, 8)
+        X = explicit(ranks).astype(int)
+        n_rows, n_features = X.shape
+    else:
+        n_rows, n_features = int(rng.integers(4, 16)), int(rng.integers(2, 6))
+        X = rng.integers(0, 2, (n_rows, n_features))
+        if rng.random() < 0.3:  # a copy or a complement of another column
+            a, b = rng.choice(n_features, 2, replace=False)
+            X[:, a] = X[:, b] ^ rng.integers(0, 2)
     y = (rng.random(n_rows) < rng.choice([0.2, 0.5, 0.8])).astype(int)
     y[:2] = [0, 1]
     weights = rng.integers(0, 4, n_rows) if rng.random() < 0.6 else np.ones(n_rows, dtype=int)
@@ -107,9 +123,12 @@ def random_case(rng: np.random.Generator, *, require: bool = False) -> Case:
         str(rng.choice(METRICS)),
         int(rng.integers(1, 4)) if n_features < 4 else int(rng.integers(1, 3)),
         Fraction(int(rng.integers(0, 3)), 40),
+        ranks=ranks,
     )
     _add_limits(case, rng)
-    if rng.random() < 0.7:
+    if ranks is not None:
+        case.owner = np.repeat(np.arange(ranks.shape[1]), ranks.max(axis=0)).tolist()
+    elif rng.random() < 0.7:
         n_columns = int(rng.integers(1, n_features + 1))
         case.owner = np.unique(rng.integers(0, n_columns, n_features), return_inverse=True)[
             1
@@ -193,13 +212,18 @@ def failures(cases: Iterator[Case], **options: Any) -> Iterator[tuple[Case, Solu
 def main() -> int:
     """Run the attack, and print what was compared."""
     number, seed = int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 0
+    ranked = "ranks" in sys.argv
+    if ranked:
+        problem_oracle.FEW_THRESHOLDS = -1
     rng = np.random.default_rng(seed)
     seen: Counter[str] = Counter()
     started = time.perf_counter()
-    for case, found, wrong in failures(random_case(rng) for _ in range(number)):
+    for case, found, wrong in failures(random_case(rng, ranked=ranked) for _ in range(number)):
         seen["wrong"] += bool(wrong)
         seen[found.status.name] += 1
         seen[f"engine {found.stats['engine']}"] += 1
+        seen[f"metric {case.metric}"] += 1
+        seen["searched inside the hull"] += found.stats.get("phase_two", 0) > 0
         for constraint in found.constraints:
             seen[type(constraint).__name__] += 1
         seen["columns of several features"] += case.owner is not None

@@ -536,7 +536,9 @@ def _is_id(column: Column) -> bool:
         return False
     if column.kind == "category":
         return len(set(column.values.tolist())) == len(column.values)
-    if column.kind != "number" or (column.values % 1 != 0).any():
+    if column.kind != "number":
+        return False
+    if any((some % 1 != 0).any() for some in (column.values[:_FEW], column.values)):
         return False
     return len(np.unique(column.values)) == len(column.values)
 

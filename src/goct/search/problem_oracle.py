@@ -13,7 +13,7 @@ from goct.features import RankedFeatures
 from goct.problem import Problem
 from goct.search.oracle import FrontResult, LinearOracle, OracleResult, TreeTuple
 
-_FEW_THRESHOLDS = 32
+FEW_THRESHOLDS = 32
 """Columns with fewer thresholds, on average, are searched faster as 0/1 features."""
 
 _Result = TypeVar("_Result", OracleResult, FrontResult)
@@ -45,7 +45,7 @@ class ProblemOracle:
         features = self.problem.features
         if not isinstance(features, RankedFeatures):
             return None
-        return features if features.n_kept > _FEW_THRESHOLDS * features.ranks.shape[1] else None
+        return features if features.n_kept > FEW_THRESHOLDS * features.ranks.shape[1] else None
 
     @property
     def can_guess(self) -> bool:

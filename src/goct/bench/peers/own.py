@@ -83,6 +83,12 @@ class Mip(Search):
 class Thresholds(Solver):
     """The search engine over every threshold of columns of numbers, through the classifier."""
 
+    def refusal(self, question: Question) -> str | None:
+        """Say why it cannot answer; metrics of two classes need two."""
+        if question.y.max() > 1 and get_metric(question.metric).is_binary:
+            return f"takes two classes only with {question.metric}"
+        return super().refusal(question)
+
     def load(self) -> None:
         """Import what the classifier needs."""
         import_module("goct.estimator")
@@ -91,12 +97,11 @@ class Thresholds(Solver):
         """Solve, from the numbers to the proof."""
         from goct.estimator import OptimalTreeClassifier
 
-        is_binary = question.y.max() <= 1
         classifier = OptimalTreeClassifier(
             question.metric,
             question.depth,
             split_penalty=question.penalty,
-            pos_label=1 if is_binary else None,
+            pos_label=1 if question.y.max() <= 1 else None,
             binarizer="exact",
             engine_options={"fewest_splits": False},
             time_limit=question.limit,
