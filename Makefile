@@ -5,6 +5,7 @@ PYTHON ?= python3
 VENV := .venv
 SANITIZED := .venv-sanitize
 WHEEL := .venv-wheel
+OLDEST := .venv-oldest
 BIN := $(VENV)/bin
 # -qq: errors only
 PIP := $(BIN)/python -m pip --disable-pip-version-check -qq
@@ -16,7 +17,8 @@ RUN_CORE_TESTS = $(MAKE) -s -j $$(nproc 2>/dev/null || echo 2) $(CORE_TESTS) && 
 CORE := pyproject.toml CMakeLists.txt $(wildcard cpp/*) $(wildcard src/goct/*/__init__.py)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint docs bench sanitize sanitize-threads tidy wheel test-wheel clean
+.PHONY: help demo test check lint docs bench coverage mutants sanitize sanitize-core sanitize-threads tidy wheel \
+	test-wheel test-oldest clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
@@ -26,7 +28,7 @@ demo: $(VENV)/.installed ## learn a provably optimal tree on a bundled dataset
 
 test: $(VENV)/.installed ## run the whole test suite, that of the core first
 	@export GOCT_TEST_SCALE=25; $(RUN_CORE_TESTS)
-	@$(BIN)/python -m pytest -n auto
+	@$(BIN)/python -m pytest -n auto $(PYTEST_FLAGS)
 
 check: lint ## lint, types and the fast tests, in a minute
 	@$(BIN)/python -m pytest -n auto -q -m "not slow"
@@ -44,8 +46,19 @@ bench: $(VENV)/.installed-bench ## race the search engine against its peers
 	@$(BIN)/python benchmarks/race_linear.py --depths 3
 	@$(BIN)/python benchmarks/race_f1.py --depths 3
 
-sanitize: $(SANITIZED)/bin/python ## test the core under the address and undefined-behaviour sanitizers
+coverage: ## run the whole test suite, and show how much of src/ it runs
+	@$(MAKE) -s test PYTEST_FLAGS="-q --cov=goct --cov-report=term:skip-covered"
+
+# How many mutants of each module are tried; empty for all of them.
+MUTANTS ?= 40
+mutants: $(VENV)/.installed ## put errors into the exact arithmetic and the checker: do their tests notice?
+	@for name in exact checker; do \
+		$(BIN)/python -m tests.support.mutate $$name $(if $(MUTANTS),--sample $(MUTANTS)) --least 0.5 || exit 1; done
+
+sanitize-core: ## test the core, without Python, under the address and undefined-behaviour sanitizers
 	@$(MAKE) -s sanitized-core CORE_BUILD=build/core-address CORE_FLAGS=-fsanitize=address,undefined
+
+sanitize: sanitize-core $(SANITIZED)/bin/python ## the same, and the tests of the search engine in Python
 	@echo "Installing a sanitized goct into $(SANITIZED)"
 	@$(SANITIZED)/bin/python -m pip --disable-pip-version-check -qq install '.[test]' \
 		-Ccmake.define.GOCT_SANITIZE=ON -Ccmake.build-type=Debug -Cbuild-dir=build/sanitize
@@ -75,11 +88,16 @@ test-wheel: $(WHEEL)/bin/python ## install the wheel of dist/ without compiling 
 		--force-reinstall --only-binary :all: "$$wheel[test]" && echo "testing $$wheel"
 	@$(WHEEL)/bin/python -m pytest -n auto -q -m "not slow"
 
+test-oldest: $(OLDEST)/bin/python ## run the fast tests with the oldest packages that pyproject.toml allows
+	@mkdir -p build && $(OLDEST)/bin/python -m tests.support.oldest > build/oldest.txt
+	@$(OLDEST)/bin/python -m pip --disable-pip-version-check -qq install --constraint build/oldest.txt '.[test]'
+	@$(OLDEST)/bin/python -m pytest -n auto -q -m "not slow"
+
 clean: ## remove everything that was generated, the virtual environment included
-	@rm -rf $(VENV) $(SANITIZED) $(WHEEL) build dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	@rm -rf $(VENV) $(SANITIZED) $(WHEEL) $(OLDEST) htmlcov build dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	@find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
-$(BIN)/python $(SANITIZED)/bin/python $(WHEEL)/bin/python:
+$(BIN)/python $(SANITIZED)/bin/python $(WHEEL)/bin/python $(OLDEST)/bin/python:
 	@echo "Creating the virtual environment $(@:/bin/python=)"
 	@$(PYTHON) -m venv $(@:/bin/python=)
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goct.exact import Exact, as_fraction, scale_to_integers
+from goct.exact import Exact, as_fraction, check_magnitude, common_integers, scale_to_integers
 
 fractions = st.fractions(min_value=-50, max_value=50, max_denominator=60)
 terms = st.lists(st.tuples(fractions, st.integers(0, 60)), max_size=4)
@@ -162,3 +162,34 @@ def test_scaling_extreme_numbers(values) -> None:
 def test_scaling_refuses_sums_beyond_64_bits() -> None:
     with pytest.raises(ValueError, match=r"2\*\*62"):
         scale_to_integers(np.array([2**61, 2**61, 2**61]), "weights")
+
+
+def test_comparison_at_equality() -> None:
+    for number in (Exact(2), Exact.sqrt(2), Exact.sqrt(2) - 1):
+        same = number + Exact.sqrt(3) - Exact.sqrt(3)
+        assert number == same
+        assert number <= same
+        assert number >= same
+        assert not number < same
+        assert not number > same
+        assert number != same + Fraction(1, 10**30)
+        assert number < same + Fraction(1, 10**30)
+
+
+def test_magnitudes() -> None:
+    for number in (Fraction(0), Fraction(10) ** 100, Fraction(1, 10**100), Fraction(-3)):
+        assert check_magnitude(number, "it") == number
+    with pytest.raises(ValueError, match="too large to make sense"):
+        check_magnitude(Fraction(10) ** 100 + 1, "it")
+    with pytest.raises(ValueError, match="too close to 0"):
+        check_magnitude(Fraction(1, 10**100 + 1), "it")
+
+
+def test_common_integers() -> None:
+    assert common_integers([Fraction(1, 6), Fraction(3, 4), Fraction(-2)]) == (12, [2, 9, -24])
+
+
+def test_signed_roots() -> None:
+    assert Exact.signed_sqrt(Fraction(-9, 4)) == Fraction(-3, 2)
+    assert Exact.signed_sqrt(0) == 0
+    assert Exact.signed_sqrt(Fraction(1, 4)) == Fraction(1, 2)

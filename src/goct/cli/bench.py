@@ -50,6 +50,29 @@ def list_experiments() -> None:
 
 @app.command()
 @guarded
+def data(
+    folder: Annotated[Path, typer.Argument(help="Where to write them.")] = Path("datasets"),
+    offline: Annotated[
+        bool, typer.Option("--offline", help="Only those that need no network.")
+    ] = False,
+) -> None:
+    """Write datasets to a folder: some come along, others are fetched from public collections."""
+    from goct.bench.data import PAPER, Folder
+    from goct.bench.sources import fetch, write_own
+
+    typer.echo(f"made here: {', '.join(write_own(folder))}")
+    if not offline:
+        names, failures = fetch(folder)
+        typer.echo(f"fetched: {', '.join(sorted(names, key=str.lower)) or 'nothing'}")
+        for source, reason in failures.items():
+            note(f"could not be fetched: {source} ({reason})")
+    if missing := [name for name in PAPER if name not in Folder(folder).names]:
+        typer.echo(f"of the paper's study of nonlinear metrics, not here: {', '.join(missing)}")
+    typer.echo(f"to use them: goct bench run all --quick --data {folder}")
+
+
+@app.command()
+@guarded
 def peers() -> None:
     """List the solvers: who is installed, and what each can do."""
     from goct.bench.peers import SOLVERS, get_solver
@@ -167,7 +190,10 @@ def _folder(data: Path | None) -> Path:
 
     place = data or default_folder()
     if place is None:
-        raise UsageError("name the folder of datasets with --data, or set GOCT_DATASETS")
+        from goct.bench.sources import own_folder
+
+        place = own_folder()
+        note(f"no --data and no GOCT_DATASETS: the datasets that come along are used, {place}")
     return place
 
 

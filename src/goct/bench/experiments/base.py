@@ -85,9 +85,15 @@ class Plan:
         return quick if tiny is None or self.profile is Profile.QUICK else tiny
 
     def choose_datasets(self, full: Sequence[str], quick: Sequence[str]) -> list[str]:
-        """Return the datasets that are asked for and are in the folder."""
+        """Return the datasets that are asked for and are in the folder.
+
+        If nothing was asked for and none of the usual ones is there, it is
+        whatever there is: all of it, or the first ones.
+        """
         names = self.choose("datasets", tuple(full), tuple(quick))
         there = {*self.folder.names, *self.folder.tables}
+        if self.datasets is None and there.isdisjoint(names):
+            names = self.folder.names if self.profile is Profile.FULL else self.folder.names[:2]
         self.missing.update(name for name in names if name not in there)
         return [name for name in names if name in there]
 
