@@ -287,8 +287,11 @@ class BudgetSweep:
         a = np.unique(np.clip(np.rint(near), 1, self._resolution - 1)).astype(np.int64)[:, None]
         b = self._resolution - a
         corners = [(self._first_among(k), self._ceiling(self.groups[k][0])) for k in left]
+        # In floats, which are fast; the question itself is exact.
+        weights = np.hstack([a, b]).astype(float)
         cutoffs = np.stack(
-            [(a * self.staircase.high[m] + b * y[m]).max(axis=1) + 1 for m, y in corners], axis=1
+            [(weights @ np.stack([self.staircase.high[m], y[m]])).max(axis=1) for m, y in corners],
+            axis=1,
         )
         costs = a * known[:, 0] + b * known[:, 1]
         typical = max(c for _, _, c in tangents)
@@ -298,7 +301,7 @@ class BudgetSweep:
             # By share, price and group.
             cheapest = (costs[:, None] + c * known[:, 2]).min(axis=2)
             margins = cheapest[:, :, None] - cutoffs[:, None] - c * lasts
-            good = margins > 0
+            good = margins >= 1
             many, margin = good.sum(axis=2), np.clip(margins, 0, max(typical, 1)).sum(axis=2)
             i, j = np.unravel_index(np.lexsort((margin.ravel(), many.ravel()))[-1], many.shape)
             if many[i, j]:

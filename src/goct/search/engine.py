@@ -162,16 +162,15 @@ def _try_smaller(
 ) -> None:
     """Find the best tree of a smaller question for the incumbent, within what is left of limits.
 
-    Its trees must be trees of the session's task. It may take so many seconds.
+    Its trees must be trees of the session's task. Only those that are better than the best one so
+    far are looked for, which need not be small itself. It may take so many seconds.
     """
-    incumbent, known = session.incumbent, session.incumbent.tree
+    incumbent = session.incumbent
 
     def tell(progress: Progress) -> bool:
         return session.tell(progress.nodes, progress.objective)  # with the bound of the task
 
-    small = Incumbent(
-        task, known if known is not None and known.depth <= task.size.deepest else None
-    )
+    small = Incumbent(task, incumbent.tree)
     left = session.left
     has_time = left.time is None or left.time > seconds
     limits = replace(left, time=seconds) if has_time and seconds < inf else left
