@@ -17,7 +17,16 @@ enum class StopReason { none, time, memory, interrupted };
 // Shared by the threads of one call and the one that waits for them.
 class Control {
 public:
-    explicit Control(double seconds = std::numeric_limits<double>::infinity()) : start_(Clock::now()) {
+    explicit Control(double seconds = std::numeric_limits<double>::infinity()) { restart(seconds); }
+    // As if it were a new one; between calls.
+    void restart(double seconds) {
+        start_ = Clock::now();
+        reason_ = StopReason::none;
+        finishing_ = false;
+        incumbent = kNoIncumbent;
+        bound = 0;
+        nodes = depth_two = 0;
+        resume();
         limited_ = seconds < 1e9;
         const std::chrono::duration<double> allowed(limited_ ? seconds : 0.0);
         deadline_ = start_ + std::chrono::duration_cast<Clock::duration>(allowed);

@@ -12,7 +12,6 @@
 namespace goct {
 namespace {
 
-constexpr int kDeepest = 250;           // depth fits the cache's byte; no tree of this size is searched to the end
 constexpr int kMostCosts = 60000;       // numbers of costs fit the cache's two bytes
 constexpr std::size_t kKeptCosts = 64;
 constexpr int kDeepArchives = 30;       // so many depths have archives at the same time, at most
@@ -34,14 +33,13 @@ Oracle::Oracle(const std::uint32_t* ranks, std::size_t rows, std::size_t columns
     ranks_ = ranks;
 }
 
-namespace {
-
-// From the costs of the input to avoidable ones.
-std::int64_t unavoidable(const Costs& costs) {
+std::int64_t Oracle::unavoidable(const Costs& costs) {
     std::int64_t sum = costs.shift();
     for (int r = 0; r < costs.rows(); ++r) sum += costs.base(r);
     return sum;
 }
+
+namespace {
 
 std::int64_t avoidable_cutoff(std::optional<std::int64_t> cutoff, std::int64_t unavoidable) {
     return cutoff ? std::clamp(*cutoff, unavoidable, unavoidable + kInfinite) - unavoidable : kInfinite;
@@ -64,11 +62,16 @@ Answer constant_answer(const Question& question, int rows, std::optional<std::in
 
 }  // namespace
 
+std::unique_lock<std::mutex> Oracle::begin() {
+    std::unique_lock lock(busy_, std::try_to_lock);
+    if (!lock) throw std::runtime_error("the oracle is busy with another question; use one oracle per thread");
+    return lock;
+}
+
 // The frame of every question.
 template <class Ask, class Otherwise>
 auto Oracle::answer(Ask&& ask, Otherwise&& otherwise) {
-    const std::unique_lock lock(busy_, std::try_to_lock);
-    if (!lock) throw std::runtime_error("the oracle is busy with another question; use one oracle per thread");
+    const auto lock = begin();
     try {
         return ask();
     } catch (const SearchStopped&) {
@@ -201,26 +204,32 @@ static int useful_depth(int depth, const Costs& costs, std::int64_t cost) {
     return cost / costs.split_cost() <= depth ? kAnyDepth : depth;
 }
 
+template <class V>
+Oracle::Run<V>::Run(Oracle& oracle, const Known& known, int depth, int classes, std::int64_t cutoff, Control& control)
+    : ratios(oracle.ratios_to(known, control)),
+      plan(oracle.fit_memory(*known.costs, std::min(depth, kDeepArchives), classes, control)),
+      priced(plan.techniques.price && known.costs->split_cost() > 0),
+      instance(*oracle.problem_, *known.costs, control, false, priced ? known.costs->split_cost() : -1),
+      search({instance, plan.techniques, oracle.cache_, known.number, ratios, control, plan.matrix_bytes},
+             priced ? useful_depth(depth, *known.costs, cutoff) : depth, classes) {}
+
+template struct Oracle::Run<AnySplits>;
+template struct Oracle::Run<SplitBudgets>;
+
 Answer Oracle::find(const Question& question, Control& control) {
     const int limit = std::clamp(question.max_depth, 0, kDeepest);
     if (question.max_splits && *question.max_splits < most_splits(limit, rows()))
         return find_within_budget(question, control);
     const Known& known = register_costs(question);
     const Costs& costs = *known.costs;
-    const Problem& problem = prepare(control, costs);
-    const std::vector<Ratio> ratios = ratios_to(known, control);
-    const std::int64_t base = unavoidable(costs);
+    prepare(control, costs);
     Answer answer = start(costs, limit, rows(), control).back();
     if (question.cutoff && answer.cost >= *question.cutoff) answer.tree.clear();
     try {
-        const Plan plan = fit_memory(costs, std::min(limit, kDeepArchives), 1, control);
-        const bool priced = plan.techniques.price && costs.split_cost() > 0;
-        const Instance instance(problem, costs, control, false, priced ? costs.split_cost() : -1);
-        const SearchContext context{instance, plan.techniques, cache_, known.number, ratios, control, plan.matrix_bytes};
-        const std::int64_t cutoff = avoidable_cutoff(question.cutoff, base);
-        Search<AnySplits> search(context, priced ? useful_depth(limit, costs, std::min(cutoff, answer.cost - base)) : limit);
-        auto [bound, relaxed, cost, tree] = search.solve({cutoff}, plan.jobs, question.effort);
-        if (!tree[0].empty() && !search.expand_at_last(tree[0]))
+        const std::int64_t base = unavoidable(costs), cutoff = avoidable_cutoff(question.cutoff, base);
+        Run<AnySplits> run(*this, known, limit, 1, std::min(cutoff, answer.cost - base), control);
+        auto [bound, relaxed, cost, tree] = run.search.solve({cutoff}, run.plan.jobs, question.effort);
+        if (!tree[0].empty() && !run.search.expand_at_last(tree[0]))
             throw std::logic_error("a found tree could not be worked out");
         const bool ends = question.effort == Effort::all || bound[0] >= std::min(cutoff, cost[0]);
         update(answer, bound[0] + base, costs, tree[0], ends && control.reason() == StopReason::none);
@@ -229,34 +238,40 @@ Answer Oracle::find(const Question& question, Control& control) {
     return answer;
 }
 
+// Larger budgets than the depth can use are the same question.
+int Oracle::most_useful(const Question& question) const {
+    const int depth = std::clamp(question.max_depth, 0, kDeepest), asked = std::max(question.max_splits.value_or(0), 0);
+    return most_splits(depth, std::min(asked, std::max(rows() - 1, 0)));
+}
+
+// ... with the weakest of their cutoffs.
+std::vector<std::int64_t> Oracle::avoidable_cutoffs(const std::vector<std::int64_t>& cutoffs, int most,
+                                                    std::int64_t base) {
+    if (cutoffs.empty()) return std::vector<std::int64_t>(most + 1, kInfinite);
+    std::vector<std::int64_t> limits(most + 1, 0);
+    for (int m = 0; m < static_cast<int>(cutoffs.size()); ++m)
+        limits[std::min(m, most)] = std::max(limits[std::min(m, most)], avoidable_cutoff(cutoffs[m], base));
+    return limits;
+}
+
 std::vector<Answer> Oracle::find_budgets(const Question& question, const std::vector<std::int64_t>& cutoffs,
                                          Control& control) {
     Question without = question;
     without.split_cost = 0;
     const Known& known = register_costs(without);
     const Costs& costs = *known.costs;
-    const Problem& problem = prepare(control, costs);
-    const std::vector<Ratio> ratios = ratios_to(known, control);
+    prepare(control, costs);
     const int depth = std::clamp(question.max_depth, 0, kDeepest), asked = std::max(question.max_splits.value_or(0), 0);
-    const int most = most_splits(depth, std::min(asked, std::max(rows() - 1, 0)));
-    const std::int64_t base = unavoidable(costs);
-    std::vector<std::int64_t> limits;
-    for (int m = 0; m <= most; ++m)
-        limits.push_back(avoidable_cutoff(cutoffs.empty() ? std::nullopt : std::optional(cutoffs[m]), base));
-    // Larger budgets than the depth can use are the same question, with the weakest of their cutoffs.
-    for (int m = most + 1; m <= asked && !cutoffs.empty(); ++m)
-        limits[most] = std::max(limits[most], avoidable_cutoff(cutoffs[m], base));
-
+    const int most = most_useful(question);
     std::vector<Answer> answers = start(costs, depth, most, control);
     answers.resize(asked + 1, answers.back());
     try {
-        const Plan plan = fit_memory(costs, depth, most + 1, control);
-        const Instance instance(problem, costs, control);
-        const SearchContext context{instance, plan.techniques, cache_, known.number, ratios, control, plan.matrix_bytes};
-        Search<SplitBudgets> search(context, depth, most + 1);
-        auto [bounds, relaxed, costs_found, trees] = search.solve(limits, plan.jobs);
+        const std::int64_t base = unavoidable(costs);
+        Run<SplitBudgets> run(*this, known, depth, most + 1, kInfinite, control);
+        auto [bounds, relaxed, costs_found, trees] =
+            run.search.solve(avoidable_cutoffs(cutoffs, most, base), run.plan.jobs);
         for (Preorder& tree : trees)
-            if (!tree.empty() && !search.expand_at_last(tree))
+            if (!tree.empty() && !run.search.expand_at_last(tree))
                 throw std::logic_error("a found tree could not be worked out");
         for (int m = 0; m <= asked; ++m)
             update(answers[m], bounds[std::min(m, most)] + base, costs, trees[std::min(m, most)],

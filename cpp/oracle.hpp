@@ -90,11 +90,14 @@ public:
     FrontAnswer search_front(const FrontQuestion& question, const FrontVisit& visit, Control& control);
 
 private:
+    friend class Parts;
+    static constexpr int kDeepest = 250;    // depth fits the cache's byte; no tree of this size is searched to the end
     struct Known {
         int number;
         std::unique_ptr<Costs> costs;
     };
 
+    std::unique_lock<std::mutex> begin();
     template <class Ask, class Otherwise>
     auto answer(Ask&& ask, Otherwise&& otherwise);
     const Problem& prepare(Control& control, const Costs& costs);
@@ -104,6 +107,21 @@ private:
         std::size_t matrix_bytes;
     };
     Plan fit_memory(const Costs& costs, int depth, int classes, Control& control);
+    // A search, and what it stands on. Trees of `cutoff` and more are not wanted.
+    template <class V>
+    struct Run {
+        Run(Oracle& oracle, const Known& known, int depth, int classes, std::int64_t cutoff, Control& control);
+
+        const std::vector<Ratio> ratios;
+        const Plan plan;
+        const bool priced;
+        const Instance instance;
+        Search<V> search;
+    };
+    static std::int64_t unavoidable(const Costs& costs);    // from the costs of the input to avoidable ones
+    int most_useful(const Question& question) const;
+    static std::vector<std::int64_t> avoidable_cutoffs(const std::vector<std::int64_t>& cutoffs, int most,
+                                                       std::int64_t base);
     std::vector<Answer> start(const Costs& costs, int depth, int splits, Control& control) const;
     void update(Answer& answer, std::int64_t bound, const Costs& costs, const Preorder& preorder,
                 bool is_whole) const;

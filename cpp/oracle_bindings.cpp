@@ -4,12 +4,15 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
+#include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <limits>
 #include <tuple>
 
 #include "oracle.hpp"
+#include "parts.hpp"
 #include "watched.hpp"
 
 namespace nb = nanobind;
@@ -65,6 +68,13 @@ const char* name(StopReason reason) {
                                           : "interrupted";
 }
 
+nb::list answers_to_python(const std::vector<Answer>& answers) {
+    nb::list out;
+    for (const Answer& answer : answers)
+        out.append(nb::make_tuple(tree_to_python(answer.tree), answer.cost, answer.bound, answer.proven));
+    return out;
+}
+
 Techniques read_techniques(const nb::dict& switches) {
     Techniques techniques;
     for (const auto& [key, value] : switches) {
@@ -89,9 +99,55 @@ Techniques read_techniques(const nb::dict& switches) {
     return techniques;
 }
 
+// A question in parts.
+void bind_parts(nb::module_& module) {
+    using Cutoffs = std::vector<std::int64_t>;
+    const auto restart = [](Parts& parts, std::optional<double> seconds) {
+        parts.control.restart(seconds.value_or(std::numeric_limits<double>::infinity()));
+    };
+    nb::class_<Parts>(module, "Parts")
+        .def(nb::new_([](Oracle& oracle, Matrix costs, std::int64_t split_cost, int max_depth,
+                         std::int64_t min_leaf_weight, const Cutoffs& cutoffs, std::optional<int> max_splits) {
+                 const Question question{costs.data(), static_cast<int>(costs.shape(1)), split_cost, max_depth,
+                                         min_leaf_weight, std::nullopt, max_splits};
+                 return Parts::make(oracle, question, cutoffs);
+             }),
+             "oracle"_a, "costs"_a, "split_cost"_a, "max_depth"_a, "min_leaf_weight"_a,
+             "cutoffs"_a, "max_splits"_a.none())
+        .def(
+            "order",
+            [=](Parts& self, std::optional<double> time_limit, nb::object callback) {
+                restart(self, time_limit);
+                std::vector<Parts::Root> roots;
+                run_with_callback(self.control, self.cache(), callback, [&](Errands&) {
+                    try {
+                        roots = self.order();
+                    } catch (const SearchStopped&) {
+                    }
+                });
+                nb::list out;
+                for (const auto& [column, bound] : roots) out.append(nb::make_tuple(column, bound));
+                return nb::make_tuple(out, name(self.control.reason()));
+            },
+            "time_limit"_a.none(), "callback"_a.none())
+        .def(
+            "solve",
+            [=](Parts& self, const std::vector<int>& columns, const Cutoffs& cutoffs, std::optional<double> time_limit,
+                nb::object callback) {
+                restart(self, time_limit);
+                std::vector<Answer> answers;
+                run_with_callback(self.control, self.cache(), callback,
+                                  [&](Errands&) { answers = self.solve(columns, cutoffs); });
+                return nb::make_tuple(answers_to_python(answers), name(self.control.reason()),
+                                      self.control.nodes.load());
+            },
+            "columns"_a, "cutoffs"_a, "time_limit"_a.none(), "callback"_a.none());
+}
+
 }  // namespace
 
 void bind_oracle(nb::module_& module) {
+    bind_parts(module);
     nb::class_<Oracle>(module, "Oracle")
         .def(
             "__init__",
@@ -140,10 +196,7 @@ void bind_oracle(nb::module_& module) {
                 std::vector<Answer> answers;
                 run_with_callback(control, self.cache(), callback,
                                   [&](Errands&) { answers = self.solve_budgets(question, limits, control); });
-                nb::list out;
-                for (const Answer& answer : answers)
-                    out.append(nb::make_tuple(tree_to_python(answer.tree), answer.cost, answer.bound, answer.proven));
-                return nb::make_tuple(out, name(control.reason()), stats_of(control, self));
+                return nb::make_tuple(answers_to_python(answers), name(control.reason()), stats_of(control, self));
             },
             "costs"_a, "max_depth"_a, "max_splits"_a, "min_leaf_weight"_a, "cutoffs"_a.none(), "time_limit"_a.none(),
             "callback"_a.none())

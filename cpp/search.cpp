@@ -678,9 +678,9 @@ private:
     }
 
     void work(Search& search, Level& own) {
-        Values limits = home_.limits;
         Outcome found;
         std::unique_lock guard(lock_);
+        Values limits = home_.limits;
         report();
         while (next_ < std::min(size_of(home_.order), last_) && !control_.stopped()) {
             const int i = next_++, f = home_.order[i];
@@ -829,6 +829,44 @@ typename Search<V>::Outcome Search<V>::solve(const Values& cutoffs, int jobs, Ef
     }
     if (depth_ > 0 && !context_.control.stopped()) remember(root.total(), depth_, best);
     report_bound(best.bound[size_of(cutoffs) - 1]);
+    return best;
+}
+
+template <class V>
+std::vector<int> Search<V>::rank_root(const Values& cutoffs) {
+    const Node& root = enter_root();
+    if (depth_ < 3 || root.features() == 0 || root.leaf() <= split_cost_ || affords_only(2, cutoffs)) return {};
+    rank_features(0, depth_, cutoffs);
+    return level(0).order;
+}
+
+template <class V>
+typename Search<V>::Values Search<V>::bound_on(int f) {
+    recall(0, f);
+    sum_up(level(0));
+    return level(0).sums;
+}
+
+template <class V>
+typename Search<V>::Outcome Search<V>::solve_part(const std::vector<int>& features, const Values& cutoffs, int jobs) {
+    Crew crew(*this, jobs);
+    Level& root = level(0);
+    root.order = features;
+    Outcome best;
+    best.reset(size_of(cutoffs));
+    try {
+        open_again(root);
+        const auto small = allowed_values(root.small, cutoffs, [&] { return solve_allowed(0, depth_); });
+        if (start(0, cutoffs, small, best)) {
+            Loop(*this, 0, depth_, 0, best).run();
+            raise(best.bound, root.unsolved);
+        }
+    } catch (const SearchStopped&) {
+    }
+    for (int m = 0; m < size_of(cutoffs); ++m) {
+        if (best.cost[m] >= cutoffs[m]) best.cost[m] = kInfinite, best.tree[m].clear();
+        best.bound[m] = std::min(best.bound[m], best.cost[m]);
+    }
     return best;
 }
 

@@ -90,6 +90,14 @@ public:
     // A cutoff of zero switches a class off.
     Outcome solve(const Values& cutoffs, int jobs, Effort effort = Effort::all, bool deepen = true);
 
+    // The same in parts. First all features of the first node, in order; empty if no tree of depth three is of any use.
+    std::vector<int> rank_root(const Values& cutoffs);
+    // What trees that begin with this feature of the first node cost at least.
+    Values bound_on(int f);
+    // The trees that begin with one of some features, in order, or have a depth of two. What is found out about the
+    // first node helps with the next part.
+    Outcome solve_part(const std::vector<int>& features, const Values& cutoffs, int jobs);
+
     // Replaces the stand-ins of a tree that solve() left, after which this search is over.
     bool expand_at_last(Preorder& tree);
 

@@ -9,6 +9,7 @@
 #include "../cache.hpp"
 #include "../greedy.hpp"
 #include "../oracle.hpp"
+#include "../parts.hpp"
 #include "check.hpp"
 
 using namespace goct;
@@ -60,18 +61,22 @@ public:
         for (int r = 0; r < data_.rows; ++r)
             for (int k = 0; rows >> r & 1 && k < data_.classes; ++k) sums[k] += data_.costs[r * data_.classes + k];
         std::int64_t best = *std::min_element(sums.begin(), sums.end());
-        for (int c = 0; depth && splits && c < data_.columns; ++c) {
-            unsigned inside = 0;
-            for (int r = 0; r < data_.rows; ++r) inside |= unsigned{data_.cells[r * data_.columns + c]} << r;
-            inside &= rows;
-            const unsigned outside = rows & ~inside;
-            if (!inside || !outside || weight(inside) < data_.min_leaf_weight || weight(outside) < data_.min_leaf_weight)
-                continue;
-            for (int left = 0; left < splits; ++left)
-                best = std::min(best, solve(inside, depth - 1, left) + solve(outside, depth - 1, splits - 1 - left) +
-                                          data_.split_cost);
-        }
+        for (int c = 0; depth && splits && c < data_.columns; ++c) best = std::min(best, split(rows, c, depth, splits));
         return known_[{rows, depth, splits}] = best;
+    }
+    // With column c at the root.
+    std::int64_t split(unsigned rows, int c, int depth, int splits) {
+        unsigned inside = 0;
+        for (int r = 0; r < data_.rows; ++r) inside |= unsigned{data_.cells[r * data_.columns + c]} << r;
+        inside &= rows;
+        const unsigned outside = rows & ~inside;
+        std::int64_t best = kInfinite;
+        if (!inside || !outside || weight(inside) < data_.min_leaf_weight || weight(outside) < data_.min_leaf_weight)
+            return best;
+        for (int left = 0; left < splits; ++left)
+            best = std::min(best, solve(inside, depth - 1, left) + solve(outside, depth - 1, splits - 1 - left) +
+                                      data_.split_cost);
+        return best;
     }
     std::int64_t solve(int splits) {
         return solve((1u << data_.rows) - 1, std::min(data_.depth, data_.rows), splits);
@@ -249,6 +254,47 @@ TEST(a_stop_at_any_moment_leaves_the_truth) {
                 CHECK(!answer.tree.empty() && least <= answer.cost && cost_of(free, answer.tree) == answer.cost);
                 CHECK(is_allowed(free, answer.tree) && static_cast<int>(answer.tree.size()) <= 2 * m + 1);
             }
+        }
+    }
+}
+
+// The best of all parts is the best of all trees, whoever searches them and however often they are stopped before.
+TEST(parts_together_are_the_question) {
+    Random random(18);
+    for (int trial = 0; trial < 300 * scale(); ++trial) {
+        Data data = draw_data(random, 12, 6);
+        data.depth = std::max(data.depth, 3);
+        Question question = data.question();
+        const bool budgets = draw(random, 0, 1);
+        if (budgets) data.split_cost = question.split_cost = 0, question.max_splits = draw(random, 0, 8);
+        BruteForce truth(data);
+        Oracle oracle = data.oracle(1 + trial % 4);
+        const std::vector<std::int64_t> none(budgets ? *question.max_splits + 1 : 1, 1000);
+        const auto parts = Parts::make(oracle, question, none);
+        const std::vector<Parts::Root> roots = parts->order();
+        std::vector<std::int64_t> best = none, bound = none;
+        for (const auto& [column, first_bound] : roots) {
+            for (std::int64_t polls = draw(random, 0, 20);; polls += 1 + polls) {
+                parts->control.restart(1e9);
+                parts->control.stop_after(polls);
+                const auto answers = parts->solve({column}, best);
+                for (std::size_t m = 0; m < answers.size(); ++m) {
+                    const std::int64_t least = truth.split((1u << data.rows) - 1, column, std::min(data.depth, data.rows),
+                                                           budgets ? static_cast<int>(m) : 15);
+                    CHECK(std::min(first_bound, kInfinite) <= least && answers[m].bound <= least);
+                    if (!answers[m].proven) continue;
+                    bound[m] = std::min(bound[m], answers[m].bound);
+                    if (answers[m].tree.empty()) continue;
+                    CHECK(answers[m].cost < best[m] && cost_of(data, answers[m].tree) == answers[m].cost);
+                    CHECK(is_allowed(data, answers[m].tree));
+                    best[m] = answers[m].cost;
+                }
+                if (answers[0].proven) break;
+            }
+        }
+        for (std::size_t m = 0; m < best.size() && !roots.empty(); ++m) {
+            CHECK(best[m] == truth.solve(budgets ? static_cast<int>(m) : 15));
+            CHECK(bound[m] == best[m]);
         }
     }
 }

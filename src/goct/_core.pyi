@@ -66,3 +66,25 @@ class Oracle:
         time_limit: float | None,
         callback: Callable[..., bool] | None,
     ) -> tuple[Any, tuple[int, int], bool, str, dict[str, Any]]: ...
+
+class Parts:
+    def __init__(
+        self,
+        oracle: Oracle,
+        costs: NDArray[np.int64],
+        split_cost: int,
+        max_depth: int,
+        min_leaf_weight: int,
+        cutoffs: list[int],
+        max_splits: int | None,
+    ) -> None: ...
+    def order(
+        self, time_limit: float | None, callback: Callable[..., bool] | None
+    ) -> tuple[list[tuple[int, int]], str]: ...
+    def solve(
+        self,
+        columns: list[int],
+        cutoffs: list[int],
+        time_limit: float | None,
+        callback: Callable[..., bool] | None,
+    ) -> tuple[list[tuple[Any, int, int, bool]], str, int]: ...

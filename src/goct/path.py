@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
@@ -352,6 +353,7 @@ def path(
     techniques: Mapping[str, bool] | None = None,
     callback: Callable[[PathProgress], Any] | None = None,
     certificate: str | os.PathLike[str] | None = None,
+    executor: Any = None,
 ) -> Path:
     """Find the best tree for every number of splits at once, and prove it.
 
@@ -377,6 +379,8 @@ def path(
     certificate
         A file for the proof, as in :func:`goct.solve`. There is a warning and no
         file if not all trees are proven, or if one is inside the hull.
+    executor
+        A `distributed.Client` whose workers share the work.
 
     Returns
     -------
@@ -425,12 +429,14 @@ def path(
         "n_jobs": check_jobs(n_jobs),
         "memory_limit": memory_limit,
         "techniques": techniques,
+        "executor": executor,
     }
     if binary.has_only_constants:
         if (constant := binary.best_constant()) is not None:
             budgets.tighten(useful - 1, binary.objective(constant))
     elif can_share(binary):
-        search_path(session, core_of(binary, **options))
+        with closing(core_of(binary, **options)) as core:
+            search_path(session, core)
     else:
         _search_one_by_one(session)
     stats = {

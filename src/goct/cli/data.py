@@ -8,7 +8,9 @@ import re
 import warnings
 from collections import Counter
 from collections.abc import Callable, Collection
+from contextlib import closing
 from dataclasses import MISSING, dataclass, fields, replace
+from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias, get_type_hints
@@ -25,6 +27,7 @@ from goct.data.csv_file import suggest
 from goct.metrics import Metric
 from goct.model import Model, Part, Source, columns_of
 from goct.problem import Problem
+from goct.search.cluster import connect
 from goct.solution import Solution
 from goct.task import SizeLimit
 
@@ -99,6 +102,13 @@ class LearningOptions:
         int,
         typer.Option("--jobs", "--n-jobs", help="Threads of the engine; -1 for all processors."),
     ] = 1
+    scheduler: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="A Dask cluster whose workers share the work, such as tcp://host:8786.",
+        ),
+    ] = None
     binarizer: Annotated[
         str,
         typer.Option(
@@ -141,6 +151,16 @@ class LearningOptions:
         """Return the size limit, where the size is not tuned."""
         return SizeLimit(self.max_depth, max_splits, min_samples_leaf=min_leaf or 0)
 
+    @cached_property
+    def executor(self) -> Any:
+        """The client of the cluster; None without one."""
+        return None if self.scheduler is None else connect(self.scheduler)
+
+    def close(self) -> None:
+        """Leave the cluster."""
+        if (client := self.__dict__.get("executor")) is not None:
+            client.close()
+
     @property
     def max_depth(self) -> int | None:
         """The largest depth, where the size is not tuned."""
@@ -171,7 +191,7 @@ def learning(command: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(command)
     def run(**given: Any) -> None:
         options = LearningOptions(**{name: given.pop(name) for name in names})
-        with deadline(options.time_limit):
+        with deadline(options.time_limit), closing(options):
             command(options=options, **given)
 
     signature = inspect.Signature(list(parameters.values()))

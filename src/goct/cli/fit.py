@@ -147,6 +147,8 @@ def fit(
             solution = tuned.solution
         if tuned is None or (certificate is not None and solution.tree is not None):
             size = options.size(most, min_leaf) if tuned is None else solution.task.size
+            if options.executor is not None:
+                given["executor"] = options.executor
             solution = solve(
                 prepared.train,
                 goal,
@@ -188,7 +190,7 @@ def fit(
 def _reading(options: LearningOptions, **more: Any) -> dict[str, Any]:
     """Return how the table is read, for whoever checks the proof."""
     names = [field.name for field in fields(LearningOptions)]
-    unused = ("depth", "max_splits", "time_limit", "n_jobs", "quiet")
+    unused = ("depth", "max_splits", "time_limit", "n_jobs", "scheduler", "quiet")
     chosen = {name: getattr(options, name) for name in names if name not in unused}
     return {"options": chosen, "more": more}
 

@@ -81,6 +81,7 @@ def frontier(
         pareto=pareto or bool(at),
         time_limit=seconds_left(),
         n_jobs=options.n_jobs,
+        executor=options.executor,
     )
     points = found.vertices if found.pareto is None else found.pareto
     rows = [[i + 1, *_row(vertex, prepared.test)] for i, vertex in enumerate(points)]

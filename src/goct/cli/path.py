@@ -72,6 +72,7 @@ def path(
             constraints=[get_constraint(text) for text in constraint or ()],
             time_limit=seconds_left(),
             n_jobs=options.n_jobs,
+            executor=options.executor,
             callback=progress,
         )
     chosen = _choose(found, splits, price)

@@ -143,6 +143,7 @@ def tune_size(
             constraints=constraints,
             time_limit=clock.limit(before_last),
             n_jobs=clock.width,
+            executor=options.executor,
             callback=progress,
         )
 

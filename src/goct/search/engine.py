@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
@@ -230,21 +230,21 @@ def _search(
 ) -> bool:
     """Find the best tree, and prove it; say whether no optimal tree has fewer splits for sure."""
     incumbent, task = session.incumbent, session.incumbent.task
-    _try_grid(session, options)
-    core = core_of(task, **options)
+    _try_grid(session, {**options, "executor": None})
     smaller = _smaller_depths(task)
-    maximiser = _settle_at_once(session, core) if len(smaller) > 1 else None
-    if maximiser is None:
-        for depth in smaller:
-            small = replace(task, size=replace(task.size, max_depth=depth))
-            _try_smaller(small, session, core)
-        maximiser = _maximiser(session, incumbent, core)
-        maximiser.maximise()
-    if not fewest_splits or incumbent.best is None or not maximiser.is_exact:
-        return False
-    session.begin_ties(tie_share)
-    break_ties(incumbent, maximiser.find_tie, splits_are_fewest=maximiser.splits_are_fewest)
-    return True
+    with closing(core_of(task, **options)) as core:
+        maximiser = _settle_at_once(session, core) if len(smaller) > 1 else None
+        if maximiser is None:
+            for depth in smaller:
+                small = replace(task, size=replace(task.size, max_depth=depth))
+                _try_smaller(small, session, core)
+            maximiser = _maximiser(session, incumbent, core)
+            maximiser.maximise()
+        if not fewest_splits or incumbent.best is None or not maximiser.is_exact:
+            return False
+        session.begin_ties(tie_share)
+        break_ties(incumbent, maximiser.find_tie, splits_are_fewest=maximiser.splits_are_fewest)
+        return True
 
 
 def _solve_relaxation(
@@ -283,6 +283,7 @@ def solve_search(
     memory_limit: int = 1 << 30,
     techniques: Mapping[str, bool] | None = None,
     proven: list[Proven | Branch] | None = None,
+    executor: Any = None,
 ) -> Solution:
     """Maximise a metric by exact search.
 
@@ -315,6 +316,9 @@ def solve_search(
     proven
         A list that takes what the answers to linear questions prove; for
         certificates.
+    executor
+        A `distributed.Client`: the workers of its Dask cluster share the work of
+        every question that takes long.
     """
     if (why := unsupported(task)) is not None:
         raise ValueError(f"{why}; use engine='mip'")
@@ -332,6 +336,7 @@ def solve_search(
         "n_jobs": n_jobs,
         "memory_limit": memory_limit,
         "techniques": techniques,
+        "executor": executor,
     }
     try:
         if any(isinstance(c, FeatureSetConstraint) for c in task.constraints):

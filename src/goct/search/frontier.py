@@ -258,6 +258,7 @@ def frontier(
     memory_limit: int = 1 << 30,
     callback: Callable[[FrontierProgress], Any] | None = None,
     certificate: str | os.PathLike[str] | None = None,
+    executor: Any = None,
 ) -> Frontier:
     """Find all vertices of the ROC hull of the trees of a depth, and prove it.
 
@@ -291,6 +292,8 @@ def frontier(
         A file for the proof that no tree is below the hull, which
         :func:`goct.verify` checks. It is not written if a limit was reached, and
         says nothing about the points inside the hull.
+    executor
+        A `distributed.Client` whose workers share the work of the hull.
 
     Returns
     -------
@@ -318,7 +321,9 @@ def frontier(
         return bool(callback(FrontierProgress(elapsed, found, len(walk.open_edges()))))
 
     session = _FrontierSession(Limits(time_limit), report)
-    core = ProblemOracle(problem, measure.weights, n_jobs=n_jobs, memory_limit=memory_limit)
+    core = ProblemOracle(
+        problem, measure.weights, executor=executor, n_jobs=n_jobs, memory_limit=memory_limit
+    )
     walk = FrontierWalk(SearchOracle(session, core, points, size), points, size)
     try:
         walk.follow_hull()
@@ -328,6 +333,8 @@ def frontier(
         pass  # what is found by now is the answer
     except KeyboardInterrupt:  # outside the oracle, which stops by itself
         session.limit = Limit.INTERRUPTED
+    finally:
+        core.close()
 
     def vertices(found: list[Point]) -> tuple[Vertex, ...]:
         trees = [walk.trees[point] for point in found]

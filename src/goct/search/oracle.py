@@ -362,6 +362,40 @@ class LinearOracle:
         )
         return [_result(*answer, reason, stats) for answer in answers]
 
+    def divide(
+        self,
+        costs: ArrayLike,
+        *,
+        max_depth: int,
+        cutoffs: Sequence[int],
+        split_cost: int = 0,
+        max_splits: int | None = None,
+        min_leaf_weight: int = 0,
+    ) -> _core.Parts:
+        """Divide a question by the first split of its trees.
+
+        The parts can be searched in any order, here or by oracles with the same data on
+        other machines. For `max_splits`, they have answers for every split budget and as
+        many cutoffs, as :meth:`solve_budgets` has; otherwise one, as :meth:`solve` has.
+
+        Returns
+        -------
+        Parts
+            Has ``order(time_limit, callback)``, which returns all columns to begin with, each
+            with a bound on such trees, and why it was stopped; and ``solve(columns, cutoffs,
+            time_limit, callback)``, which returns for each cutoff (tree, cost, bound, proven),
+            then why it was stopped, and the number of nodes.
+        """
+        return _core.Parts(
+            self._core,
+            self._costs(costs),
+            _non_negative(split_cost, "split_cost"),
+            _non_negative(max_depth, "max_depth", 10**6),
+            _non_negative(min_leaf_weight, "min_leaf_weight"),
+            [int(cutoff) for cutoff in cutoffs],
+            None if max_splits is None else _non_negative(max_splits, "max_splits", 10**6),
+        )
+
     def search_front(
         self,
         positives: ArrayLike,

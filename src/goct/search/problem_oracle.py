@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from goct.features import RankedFeatures
 from goct.problem import Problem
+from goct.search.cluster import ClusterOracle
 from goct.search.oracle import FrontResult, LinearOracle, OracleResult, TreeTuple
 
 FEW_THRESHOLDS = 32
@@ -30,20 +31,36 @@ class ProblemOracle:
         The data.
     weights
         What a minimum leaf counts, one integer per row.
+    executor
+        A Dask client whose workers help; none by default. Thresholds are searched as
+        0/1 features then.
     **options
         Those of :class:`LinearOracle`.
     """
 
-    def __init__(self, problem: Problem, weights: ArrayLike | None = None, **options: Any) -> None:
+    def __init__(
+        self,
+        problem: Problem,
+        weights: ArrayLike | None = None,
+        *,
+        executor: Any = None,
+        **options: Any,
+    ) -> None:
         self.problem = problem
         self._weights = weights
+        self._executor = executor
         self._options = options
+
+    def close(self) -> None:
+        """Let the workers of a cluster forget the data."""
+        if isinstance(core := self.__dict__.get("_core"), ClusterOracle):
+            core.close()
 
     @property
     def _ranked(self) -> RankedFeatures | None:
         """The features, if they are searched as ranks."""
         features = self.problem.features
-        if not isinstance(features, RankedFeatures):
+        if not isinstance(features, RankedFeatures) or self._executor is not None:
             return None
         return features if features.n_kept > FEW_THRESHOLDS * features.ranks.shape[1] else None
 
@@ -53,8 +70,11 @@ class ProblemOracle:
         return self._ranked is None
 
     @cached_property
-    def _core(self) -> LinearOracle:
+    def _core(self) -> LinearOracle | ClusterOracle:
         features = self._ranked
+        if self._executor is not None:
+            X = self.problem.X
+            return ClusterOracle(X, self._weights, executor=self._executor, **self._options)
         if features is None:
             return LinearOracle(self.problem.X, weights=self._weights, **self._options)
         return LinearOracle.from_ranks(features.ranks, weights=self._weights, **self._options)

@@ -1,0 +1,181 @@
+"""One question on a Dask cluster of processes."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+import warnings
+
+import numpy as np
+import pytest
+
+import goct
+from goct import Limit, Problem, Status, solve
+from goct.search import cluster
+from goct.search.frontier import frontier
+
+distributed = pytest.importorskip("distributed", reason="Dask is in the extra 'cluster'")
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.timeout(120),
+    pytest.mark.filterwarnings("default"),  # Dask's own
+]
+
+
+def draw(rows: int = 400, columns: int = 24, seed: int = 0) -> Problem:
+    rng = np.random.default_rng(seed)
+    X = (rng.random((rows, columns)) < 0.5).astype(int)
+    y = (X[:, 0] & X[:, 1]) ^ (X[:, 2] | X[:, 3]) ^ (rng.random(rows) < 0.3)
+    return Problem.from_arrays(X, y.astype(int))
+
+
+@pytest.fixture(scope="module")
+def client():
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=None
+        ) as workers,
+        distributed.Client(workers) as client,
+    ):
+        yield client
+
+
+@pytest.fixture(autouse=True)
+def at_once(monkeypatch):
+    """Leave even small questions to the workers."""
+    monkeypatch.setattr(cluster, "_ALONE", 0.001)
+
+
+@pytest.mark.parametrize(
+    ("metric", "more"),
+    [
+        ("accuracy", {}),
+        ("f1", {}),
+        ("mcc", {}),
+        ("accuracy", {"split_penalty": 0.005}),
+        ("f1", {"split_penalty": 0.01}),
+        ("accuracy", {"max_splits": 6, "min_samples_leaf": 10}),
+        ("precision", {"constraints": "recall >= 0.6"}),
+    ],
+)
+def test_the_answer_is_that_of_one_machine(client, metric, more, monkeypatch):
+    answers = []
+    take = cluster.Spread.take
+    monkeypatch.setattr(
+        cluster.Spread, "take", lambda *part, **more: answers.append(take(*part, **more))
+    )
+    problem = draw(columns=16)
+    alone = solve(problem, metric, 4, **more)
+    found = solve(problem, metric, 4, executor=client, **more)
+    assert answers  # of the workers
+    assert found.status is Status.OPTIMAL
+    assert found.objective == alone.objective == found.bound
+
+
+def test_paths_and_frontiers(client):
+    problem = draw(200, 12)
+    alone, found = goct.path(problem, "f1", 4), goct.path(problem, "f1", 4, executor=client)
+    assert [s.objective for s in found] == [s.objective for s in alone]
+    assert found.is_proven
+    alone, found = frontier(problem, 4), frontier(problem, 4, executor=client)
+    points = [[v.confusion for v in each.vertices] for each in (alone, found)]
+    assert points[0] == points[1]
+
+
+def test_workers_forget_the_data(client):
+    solve(draw(columns=12), "accuracy", 4, executor=client)
+    assert set(client.run(lambda: len(cluster._desks)).values()) == {0}
+
+
+def test_a_time_limit_and_a_callback(client):
+    problem = draw(600, 40)
+    for more in ({"time_limit": 2.0}, {"callback": lambda progress: progress.elapsed > 2}):
+        begin = time.monotonic()
+        found = solve(problem, "accuracy", 6, executor=client, **more)
+        assert time.monotonic() - begin < 12
+        assert found.limit in (Limit.TIME, Limit.INTERRUPTED)
+        assert found.tree is not None
+        assert found.objective <= found.bound
+    # Nobody works on after that.
+    until = time.monotonic() + 10
+    while any(client.processing().values()) and time.monotonic() < until:
+        time.sleep(0.1)
+    assert not any(client.processing().values())
+
+
+def test_ctrl_c(client):
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    timer = threading.Timer(2, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    try:
+        found = solve(draw(600, 40), "accuracy", 6, executor=client)
+    finally:
+        timer.cancel()
+        signal.signal(signal.SIGINT, before)
+    assert found.limit is Limit.INTERRUPTED
+    assert found.tree is not None
+
+
+def test_a_killed_worker_costs_its_part(client):
+    problem = draw(500, 26)
+    alone = solve(problem, "accuracy", 5)
+    killed = []
+
+    def kill(progress):
+        if not killed and progress.elapsed > 0.3:
+            killed.append(next(iter(client.run(os.getpid).values())))
+            os.kill(killed[0], signal.SIGKILL)
+
+    found = solve(problem, "accuracy", 5, executor=client, callback=kill)
+    assert killed
+    assert found.status is Status.OPTIMAL
+    assert found.objective == alone.objective
+
+
+def test_a_lost_scheduler_leaves_the_best_tree():
+    workers = distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None)
+    client = distributed.Client(workers)
+    closed = []
+
+    def close(progress):
+        if not closed and progress.elapsed > 1.5:
+            closed.append(True)
+            client.close()
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        found = solve(draw(600, 40), "accuracy", 6, executor=client, callback=close)
+    workers.close()
+    assert any("best tree so far" in str(w.message) for w in caught)
+    assert found.limit is Limit.INTERRUPTED
+    assert found.tree is not None
+    assert found.objective <= found.bound
+
+
+def test_clear_messages(client, monkeypatch):
+    problem = draw()
+    monkeypatch.setattr(cluster, "_WAIT", 1)
+    with pytest.raises(TypeError, match=r"Dask client.*got str"):
+        solve(problem, executor="tcp://nowhere")
+    with pytest.raises(ValueError, match="no Dask scheduler answers"):
+        cluster.connect("tcp://127.0.0.1:1")
+    monkeypatch.setattr(cluster.Cluster, "memory", lambda _: 1000)
+    with pytest.raises(ValueError, match="--memory-limit or fewer threads"):
+        solve(problem, executor=client)
+    monkeypatch.undo()
+    monkeypatch.setattr(cluster, "_version", lambda: "0.0.0")
+    with pytest.raises(ValueError, match=r"has goct .*, this is goct 0\.0\.0; install the same"):
+        solve(problem, executor=client)
+
+
+def test_a_cluster_without_workers(monkeypatch):
+    monkeypatch.setattr(cluster, "_WAIT", 0.1)
+    with (
+        distributed.LocalCluster(n_workers=0, dashboard_address=None) as empty,
+        distributed.Client(empty) as client,
+        pytest.raises(ValueError, match="has no workers; start some with 'dask worker tcp"),
+    ):
+        solve(draw(), executor=client)
