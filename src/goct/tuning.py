@@ -133,7 +133,12 @@ class Validator:
     max_splits: int | None
 
     def __call__(
-        self, setting: OptimalTreeClassifier, fold: Fold, clock: Clock, left: int
+        self,
+        setting: OptimalTreeClassifier,
+        fold: Fold,
+        clock: Clock,
+        left: int,
+        threads: int = 1,
     ) -> Validation:
         """Return the scores of a fold, if so many searches are left, this one included."""
         started = time.perf_counter()
@@ -148,7 +153,7 @@ class Validator:
                 data.classes,
             )
         limit = clock.limit(left)
-        found = find_path(setting, prepared, self.max_splits, limit)
+        found = find_path(setting, prepared, self.max_splits, limit, n_jobs=threads)
         seconds = time.perf_counter() - started
         score = self._by_metric if self.scorer is None else self._by_scorer
         scores = score(setting, prepared, fold.test, found)
@@ -434,7 +439,8 @@ def tune(
     rule
         One of :data:`RULES`.
     n_jobs
-        How many searches go on at once, for joblib.
+        How many searches go on at once, for joblib. Cores that are left over become
+        threads of each.
     report
         Is told how many searches are done, and of how many.
 
@@ -446,8 +452,9 @@ def tune(
         If no fold is complete.
     """
     jobs = [(setting, fold) for fold in folds for setting in settings]
+    threads = max(clock.width // max(len(jobs), 1), 1)  # of each search, if cores are left over
     results = joblib.Parallel(n_jobs=n_jobs, return_as="generator")(
-        joblib.delayed(validator)(setting, fold, clock, len(jobs) - number)
+        joblib.delayed(validator)(setting, fold, clock, len(jobs) - number, threads)
         for number, (setting, fold) in enumerate(jobs)
     )
     found: list[Validation] = []
