@@ -525,7 +525,7 @@ def test_numbers_of_splits(customers: Path) -> None:
     assert priced.exit_code == 0
     assert "held back" not in priced.output
     limited = run(*fit, "--max-splits", 2)
-    assert "of 0 to 2:" in limited.output
+    assert "of 0 to 2, leaves of" in limited.output
     assert "--splits must be auto or a number such as 7" in fails(*fit, "--splits", "many")
     assert "give one of them" in fails(*fit, "--splits", 3, "--max-splits", 3)
     assert run(*fit, "--quiet").output == ""
