@@ -21,7 +21,9 @@ def test_bibtex_has_software_and_paper() -> None:
     assert CliRunner().invoke(app, ["version", "--cite"]).output.strip() == text
 
 
-@pytest.mark.parametrize("name", ["README.md", "CITATION.cff", "docs/explanation/errata.md"])
+@pytest.mark.parametrize(
+    "name", ["README.md", "CITATION.cff", "docs/index.md", "docs/explanation/errata.md"]
+)
 def test_the_paper_is_named(name: str) -> None:
     if not (ROOT / name).exists():
         pytest.skip(f"no {name} beside the tests")

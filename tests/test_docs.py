@@ -19,7 +19,6 @@ DOCS = Path(__file__).resolve().parents[1] / "docs"
 if not DOCS.exists():
     pytest.skip("no documentation beside the tests", allow_module_level=True)
 MOST_WORDS = 1500
-LONGER = {"proofs"}  # theorems, rules and the format of certificates: to be split
 
 
 def load(name: str) -> ModuleType:
@@ -51,8 +50,7 @@ def test_links(page) -> None:
 
 @pytest.mark.parametrize("page", examples.pages(), ids=lambda page: page.stem)
 def test_one_subject_a_page(page) -> None:
-    words = len(page.read_text(encoding="utf-8").split())
-    assert (words <= MOST_WORDS) != (page.stem in LONGER)
+    assert len(page.read_text(encoding="utf-8").split()) <= MOST_WORDS
 
 
 def test_every_page_is_in_the_contents() -> None:
