@@ -26,17 +26,16 @@ import numpy as np
 
 from common import PAPER, parser
 from goct import Problem, solve, verify
-from goct.bench.data import Folder
+from goct.bench.data import Folder, read_any
 from goct.binarize import Binarizer
 from goct.verify import RejectedError, data_of
 from goct.verify.checker import check_certificate
-from race_thresholds import read as read_table
 
 
 def read(folder: Path, name: str, *, thresholds: bool) -> Problem:
     """Read a dataset of 0/1 columns, or a table of numbers."""
     if thresholds:
-        X, y = read_table(folder.parent / "tables", name)
+        X, y = read_any(folder.parent / "tables" / f"{name}.csv.gz", "label")
         return Problem.from_columns(X, y, binarizer=Binarizer("exact").fit(X, y), pos_label=1)
     X, y = Folder(folder).read(name)
     return Problem.from_arrays(X, y, pos_label=1)

@@ -10,10 +10,8 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from goct import Problem
 from goct.bench import data
@@ -117,12 +115,10 @@ def race(
     ours: Solver,
     peers: Mapping[str, Solver | None],
     quality: str,
-    read: Callable[[Path, str], tuple[NDArray[Any], Labels]] = load,
 ) -> None:
     """Print what each solver takes and the ratios to ours; optima must agree.
 
-    `read` gets the folder and a name. A peer that did not finish counts with the time it took, so
-    its ratio is a lower bound.
+    A peer that did not finish counts with the time it took, so its ratio is a lower bound.
     """
     if options.peers is not None:
         peers = {name: peers[name] for name in options.peers}
@@ -135,7 +131,7 @@ def race(
         row("---", *["---:"] * (2 + 2 * len(present)))
         ratios: dict[str, list[float]] = {name: [] for name in present}
         for name in options.names:
-            X, y = read(options.data, name)
+            X, y = load(options.data, name)
             own = measure(ours, X, y, depth, options.limit, options.repeats)
             shown = f"{float(own.quality):.6g}" + ("" if own.is_proven else " (open)")  # type: ignore[arg-type]
             cells = [name, shown, f"{own.seconds:.4f}"]
