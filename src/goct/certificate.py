@@ -14,7 +14,7 @@ import time
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 from math import floor, gcd, inf
@@ -46,7 +46,7 @@ from goct.solution import Certificate, Solution, Status
 from goct.task import Task
 from goct.tree import Leaf, Node, Tree
 from goct.verify import checker, data_of, feature_in
-from goct.verify.checker import ARRAYS, MAGIC, Data, Number, Rewards, read_header
+from goct.verify.checker import ARRAYS, MAGIC, Data, Line, Number, Rewards, read_header
 
 MEMORY_LIMIT = 1 << 30
 """Bytes that the facts of one question may take before they are trimmed."""
@@ -262,8 +262,7 @@ class _Cover:
 
     def prove(self) -> Any:
         """Write the proofs; return the cover as the checker reads it."""
-        asked = self.prover.asked
-        columns = frozenset(asked.owners(self.prover.data).tolist())
+        columns = frozenset(self.prover.data.owner.tolist())
         return self._visit(frozenset(), columns)
 
     def _visit(self, committed: frozenset[int], among: frozenset[int]) -> Any:
@@ -319,7 +318,7 @@ def write_hull(
             a, b = y - low, right - x
             if a > 0 and b > 0:
                 divisor = gcd(a, b)
-                line = _Line(a // divisor, b // divisor, 0, budget, size.reachable_depth, ())
+                line = Line(a // divisor, b // divisor, 0, (), budget, size.reachable_depth)
                 plane.prove(line, {size.most_splits: line.a * x + line.b * y})
         prover.check_time()
         header = prover.listed("hull", trees)
@@ -403,7 +402,7 @@ def _header(task: Task, problem: Problem, data: Data) -> dict[str, Any]:
             "digest": data.digest(),
             "rows": data.ranks.shape[1],
             "columns": list(problem.column_names),
-            "owner": _owner(problem, data),
+            "owner": None if data.owners is None else list(data.owners),
             "classes": [str(label) for label in problem.classes],
             "positive": problem.positive,
             "against_rest": problem is not task.problem,
@@ -425,12 +424,6 @@ def _limit(constraint: Constraint, problem: Problem) -> tuple[Any, str] | None:
             prices = constraint.prices(problem).items()
             return [(c, str(price)) for c, price in prices], str(constraint.budget)
     return None
-
-
-def _owner(problem: Problem, data: Data) -> list[int] | None:
-    """Return the column of the user behind each column of the data; None if they are the same."""
-    owner: list[int] = problem.features.owner.tolist()
-    return None if owner == list(range(len(data.ranks))) else owner
 
 
 def _number(value: Exact) -> list[Any]:
@@ -474,7 +467,7 @@ class _Prover:
 
     def over(self, columns: frozenset[int]) -> _Prover:
         """Return the same for trees over some of the user's columns."""
-        owners = self.asked.owners(self.data)
+        owners = self.data.owner
         if columns.issuperset(owners.tolist()):
             return self
         other = object.__new__(_Prover)
@@ -604,28 +597,7 @@ def _depth(task: Task) -> int:
     )
 
 
-@dataclass(frozen=True)
-class _Line:
-    """A linear question whose answer is known, and how far it is needed."""
-
-    a: int
-    b: int
-    price: int
-    budget: int | None
-    depth: int
-    least: tuple[int, ...]
-
-    def at(self, splits: int, max_depth: int) -> int | None:
-        """Return the least cost of errors of trees with so many splits; None if not known."""
-        if (
-            min(max_depth, splits) > self.depth
-            or (splits if self.budget is None else self.budget) < splits
-        ):
-            return None
-        return self.least[0] - self.price * splits if self.budget is None else self.least[splits]
-
-
-_Need = tuple[_Line, dict[int, int], int | None]
+_Need = tuple[Line, dict[int, int], int | None]
 """A line, what trees must cost at least by number of splits, and up to what they are listed."""
 
 
@@ -654,7 +626,7 @@ class _Plane:
         )
         self.lines = [line for p in proven if (line := self._read(p)) is not None]
 
-    def _read(self, proven: Proven) -> _Line | None:
+    def _read(self, proven: Proven) -> Line | None:
         size, is_any = proven.size, proven.size.max_depth is None and proven.size.max_splits is None
         is_limited = size.max_splits is not None and size.most_splits < 2**size.deepest - 1
         if proven.a < 0 or proven.b < 0:
@@ -666,7 +638,7 @@ class _Plane:
         if budget is not None and not proven.by_splits:
             least = (0,) * budget + least  # what is not asked is not known
         depth = _ANY_DEPTH if is_any else size.reachable_depth
-        return _Line(proven.a, proven.b, proven.split_cost, budget, depth, least)
+        return Line(proven.a, proven.b, proven.split_cost, least, budget, depth)
 
     def _numbers(self, bound: Exact | None) -> list[int]:
         """Return the numbers of splits that the checker looks at, but for 0."""
@@ -720,7 +692,7 @@ class _Plane:
         for need in needs:
             self.prove(*need)
 
-    def _level_lines(self, targets: list[tuple[int, Exact | None]]) -> list[_Line]:
+    def _level_lines(self, targets: list[tuple[int, Exact | None]]) -> list[Line]:
         """Return the level lines of bounds, below which no tree is."""
         if self.staircase.constraints:
             return []  # trees that do not meet the constraints may be below
@@ -738,7 +710,8 @@ class _Plane:
             full = splits == 2**size.deepest - 1
             budget = None if full else splits
             least = (line.cutoff,) if full else (0,) * splits + (line.cutoff,)
-            lines.append(_Line(line.a, line.b, 0, budget, min(splits, size.deepest), least))
+            depth = min(splits, size.deepest)
+            lines.append(Line(line.a, line.b, 0, least, budget, depth))
         return lines
 
     def _ceilings(self, targets: list[tuple[int, Exact | None]]) -> list[NDArray[np.int64]]:
@@ -751,7 +724,7 @@ class _Plane:
 
     def _choose(
         self, targets: list[tuple[int, Exact | None]]
-    ) -> tuple[list[tuple[_Line, dict[int, int]]], bool]:
+    ) -> tuple[list[tuple[Line, dict[int, int]]], bool]:
         """Return lines that exclude better points, and the costs needed by number of splits.
 
         The line that excludes the most comes first. Says also whether they exclude all.
@@ -767,7 +740,7 @@ class _Plane:
                 cost = line.a * fn + line.b * ceiling
                 parts.append(np.zeros(len(fn), bool) if least is None else cost < least)
             excluded.append(parts)
-        chosen: list[tuple[_Line, dict[int, int]]] = []
+        chosen: list[tuple[Line, dict[int, int]]] = []
         while any(part.any() for part in open_points):
             gains = [
                 sum(int((p & o).sum()) for p, o in zip(parts, open_points, strict=True))
@@ -786,7 +759,7 @@ class _Plane:
             chosen.append((line, need))
         return chosen, True
 
-    def _floor(self, splits: int, lines: Sequence[_Line]) -> NDArray[np.int64]:
+    def _floor(self, splits: int, lines: Sequence[Line]) -> NDArray[np.int64]:
         """Return the least false positives that lines allow, by false negatives."""
         floor = self.staircase.lowest
         for line in lines:
@@ -794,7 +767,7 @@ class _Plane:
                 floor = self.staircase.raised(floor, line.a, line.b, least)
         return floor
 
-    def _provable(self, targets: list[tuple[int, Exact | None]], lines: Sequence[_Line]) -> Exact:
+    def _provable(self, targets: list[tuple[int, Exact | None]], lines: Sequence[Line]) -> Exact:
         """Return what no tree exceeds by lines alone, at least the bound."""
         staircase, task = self.staircase, self.task
         best = [bound for _, bound in targets if bound is not None]
@@ -820,7 +793,7 @@ class _Plane:
         return bool(tables * features**2 * rows <= _MOST_INSIDE)
 
     def _with_inside(
-        self, targets: list[tuple[int, Exact | None]], needs: list[tuple[_Line, dict[int, int]]]
+        self, targets: list[tuple[int, Exact | None]], needs: list[tuple[Line, dict[int, int]]]
     ) -> list[_Need]:
         """Return lines that exclude all better points but those that the checker lists.
 
@@ -858,7 +831,7 @@ class _Plane:
                 done &= ~mine
         return kept
 
-    def prove(self, line: _Line, need: dict[int, int], inside: int | None = None) -> _Line:
+    def prove(self, line: Line, need: dict[int, int], inside: int | None = None) -> Line:
         """Prove that trees cost at least what is needed, by number of splits, or what they do."""
         data, positive = self.prover.data, self.plane.labels[1]
         costs = np.zeros_like(data.counts)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from enum import Enum
@@ -142,6 +143,12 @@ class Certificate:
     digest: str
     size: int
     proves: str
+
+    @property
+    def command(self) -> str:
+        """What checks it, in a shell or in Python."""
+        path = self.path
+        return f"goct verify {shlex.quote(path)} TABLE, or goct.verify({path!r}, problem)"
 
     def describe(self) -> str:
         """Return a line of text."""
@@ -367,6 +374,7 @@ class Solution:
             facts.append(("proven by", prover))
         if self.certificate is not None:
             facts.append(("certificate", self.certificate.describe()))
+            facts.append(("to check it", self.certificate.command))
         if (seconds := self.stats.get("time")) is not None:
             facts.append(("time", f"{seconds:.2f} s"))
         width = max(len(name) for name, _ in facts) + 2

@@ -40,7 +40,7 @@ def verify(
         typer.echo(f"REJECTED: {error}")
         raise typer.Exit(Code.REJECTED) from None
     typer.echo(str(verdict))
-    note(f"{verdict.facts} facts checked")
+    note(f"{verdict.facts} {'fact' if verdict.facts == 1 else 'facts'} checked")
 
 
 def _problem(data: Path, header: dict[str, Any], target: str | None) -> Problem:

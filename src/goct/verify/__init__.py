@@ -78,8 +78,10 @@ def verify(
 
 def data_of(problem: Any) -> Data:
     """Return the data of a problem over its original columns, as the checker sees them."""
+    ranks, owners = _ranks(problem), tuple(problem.features.owner.tolist())
     return replace(
-        Data.merge(_ranks(problem), problem.counts, problem.samples, problem.costs),
+        Data.merge(ranks, problem.counts, problem.samples, problem.costs),
+        owners=None if owners == tuple(range(ranks.shape[1])) else owners,
         weight_unit=problem.weight_unit,
         cost_unit=problem.cost_unit,
         classes=tuple(str(label) for label in problem.classes),

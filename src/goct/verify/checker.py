@@ -152,6 +152,8 @@ class Data:
         What one count, and one unit of cost, stands for.
     classes
         The names of the classes.
+    owners
+        The column of the user's table behind each column; None if these are the same.
     """
 
     ranks: Array
@@ -161,6 +163,7 @@ class Data:
     weight_unit: Fraction = Fraction(1)
     cost_unit: Fraction = Fraction(1)
     classes: tuple[str, ...] = ()
+    owners: tuple[int, ...] | None = None
 
     @classmethod
     def merge(cls, X: Array, counts: Array, samples: Array, costs: Array | None = None) -> Data:
@@ -180,6 +183,11 @@ class Data:
 
         rows = np.ascontiguousarray(ranks[first].T).astype(np.int32)
         return cls(rows, summed(counts), summed(samples), summed(costs))
+
+    @cached_property
+    def owner(self) -> Array:
+        """The column of the user's table behind each column."""
+        return np.arange(len(self.ranks)) if self.owners is None else np.array(self.owners)
 
     @cached_property
     def begin(self) -> Array:
@@ -204,11 +212,17 @@ class Data:
         wide: list[int] = np.flatnonzero(self.ranks.max(axis=1, initial=0) > 1).tolist()
         return wide
 
+    @cached_property
+    def _sides(self) -> dict[int, Array]:
+        return {}
+
     def side(self, step: int) -> Array:
         """Return the rows on one side of a feature: step is 2 · feature + side."""
-        column = int(np.searchsorted(self.begin, step // 2, side="right")) - 1
-        rows: Array = self.ranks[column] > step // 2 - self.begin[column]
-        return rows if step % 2 else ~rows
+        if step not in self._sides:
+            column = int(np.searchsorted(self.begin, step // 2, side="right")) - 1
+            right = self.ranks[column] > step // 2 - self.begin[column]
+            self._sides[step] = right if step % 2 else ~right
+        return self._sides[step]
 
     def digest(self) -> str:
         """Return the SHA-256 digest of the rows, sorted, with their counts and costs."""
@@ -496,8 +510,6 @@ class Task:
     """What columns cost, and what those of a tree may cost together."""
     required: frozenset[int] = frozenset()
     """Columns that a tree must use."""
-    owner: Array | None = None
-    """The column of the user's table behind each column of the data; its own number if None."""
 
     @classmethod
     def read(cls, header: dict[str, Any], own: Callable[..., Number] | None = None) -> Task:
@@ -527,7 +539,6 @@ class Task:
                 for prices, budget in task["limits"]
             ),
             required=frozenset(map(_integer, task["required"])),
-            owner=None if data["owner"] is None else np.array(list(map(_integer, data["owner"]))),
         )
 
     @property
@@ -550,13 +561,6 @@ class Task:
         same = not least or np.array_equal(weights, each * data.samples)
         _require(same and each > 0, "the number and the weight of samples differ")
         return data.samples, max(self.min_samples_leaf, -(-least // each))
-
-    def owners(self, data: Data) -> Array:
-        """Return the user's column behind each column."""
-        if self.owner is None:
-            return np.arange(len(data.ranks))
-        _require(len(self.owner) == len(data.ranks), "a column belongs to nobody")
-        return self.owner
 
     def admits(self, columns: frozenset[int]) -> bool:
         """Say whether a tree may use these columns of the user."""
@@ -609,7 +613,7 @@ def predict(tree: Any, task: Task, data: Data) -> tuple[Array, int]:
     predicted = np.zeros(len(data.counts), dtype=np.int64)
     leaves = list(_leaves(tree, data, np.ones(len(predicted), dtype=bool), task.deepest))
     measure, least = task.leaves(data)
-    owner, used = task.owners(data), set()
+    owner, used = data.owner, set()
     for label, rows, columns in leaves:
         predicted[rows] = label
         _require(int(measure[rows].sum()) >= least, "a leaf of the tree is too small")
@@ -768,12 +772,13 @@ class Costs:
         # What class 0 costs, what the others cost more, and, if that matters, what rows weigh.
         parts = [avoidable[:, 0], *(avoidable[:, 1:] - avoidable[:, :1]).T, self.weight]
         self.parts = np.array(parts if self.min_leaf else parts[:-1]).astype(self.exact)
-        self.classes = costs.shape[1]
+        self.classes, self.zero = costs.shape[1], np.zeros(1, self.exact)
+        _require(self.classes > 1, "there is only one class")
 
     def leaf(self, sums: Sequence[Array], heavy: bool) -> Array:
         """Return what leaves cost, given sums over their rows; the sums are used up."""
         first, *others = sums
-        best = np.minimum(others[0], 0, out=others[0]) if self.classes > 1 else np.zeros_like(first)
+        best = np.minimum(others[0], 0, out=others[0])
         for more in others[1 : self.classes - 1]:
             np.minimum(best, more, out=best)
         best += first
@@ -781,7 +786,8 @@ class Costs:
 
     def whole(self, rows: Array) -> int:
         """Return what a single leaf costs."""
-        return int(self.leaf([*self.parts[:, rows].sum(axis=1)[:, None]], False)[0])
+        first, *others = self.parts[: self.classes, rows].sum(axis=1).tolist()
+        return int(first + min(0, *others))
 
     def leaf_sides(self, splits: Splits, heavy: bool) -> Array:
         """Return what the right and the left side of each feature cost as leaves."""
@@ -790,34 +796,52 @@ class Costs:
         left = parts.sum(axis=1)[:, None] - right
         return np.array([self.leaf([*right], heavy), self.leaf([*left], heavy)])
 
+    def pairs(self, splits: Splits) -> list[Array]:
+        """Return sums over the rows inside each pair of 0/1 columns."""
+        return [(splits.cells.T * part) @ splits.cells for part in self.parts[1:, splits.rows]]
+
+    def table(self, splits: Splits, pairs: list[Array], heavy: bool) -> tuple[Array, Array]:
+        """Return what the sides of 0/1 columns cost as leaves, and with at most one split."""
+        parts = self.parts[:, splits.rows]
+        own = parts @ splits.cells
+        rest = parts.sum(axis=1)[:, None] - own
+        both, only, none = [self.zero, *pairs], [self.zero], [self.zero]
+        for inside, right, left in zip(pairs, own[1:], rest[1:], strict=True):
+            only.append(right[:, None] - inside)  # in i and not in j, or the other way round
+            none.append(left - only[-1])
+        a, b, c = (self.leaf(sums, heavy) for sums in (both, only, none))
+        a += b
+        b += c
+        stumps = [a.min(axis=1, initial=self.never), b.min(axis=0, initial=self.never)]
+        sides = np.array([stumps[0] + own[0], stumps[1] + rest[0]]) + self.price
+        leaves = np.array([self.leaf([*own], heavy), self.leaf([*rest], heavy)])
+        return leaves, np.minimum(leaves, sides)
+
     def stump_sides(self, splits: Splits, chosen: Array, heavy: bool) -> Array:
         """Return what the sides of some features cost with one split each, but not its price."""
         parts = self.parts[:, splits.rows]
         totals, whole, found = parts.sum(axis=1)[:, None, None], splits.sums(parts)[:, None], []
-        square = len(chosen) == len(splits)  # then "in j, not in i" is "in i, not in j" elsewhere
-        pieces = 1 if square else max(1, len(chosen) * len(splits) >> 16)
-        for some in np.array_split(chosen, pieces):
+        for some in np.array_split(chosen, max(1, len(chosen) * len(splits) >> 16)):
             right = splits.right(some)
             own = right @ parts.T
-            zero = self.exact(0)  # class 0 costs a side the same, however it is split
-            first, rest = own[:, :1], totals[0] - own[:, :1]
-            four = [[first], [zero], [rest], [zero]]
+            # Class 0 costs a side the same, however it is split.
+            four = [[own[:, :1]], [self.zero], [totals[0] - own[:, :1]], [self.zero]]
             for k in range(1, len(parts)):
                 both = splits.sums(right * parts[k])
-                only, here = own[:, k : k + 1] - both, totals[k] - own[:, k : k + 1]
-                left = None if square else whole[k] - both
-                none = here.T - only if left is None else here - left
-                for sums, more in zip(four, (both, only, left, none), strict=True):
+                here, left = own[:, k : k + 1], whole[k] - both
+                new = (both, here - both, left, totals[k] - here - left)
+                for sums, more in zip(four, new, strict=True):
                     sums.append(more)
-            a, b, d = (self.leaf(four[i], heavy) for i in (0, 1, 3))
-            c = b.T + rest if square else self.leaf(four[2], heavy)
-            a += b
-            d += c
-            found.append([x.min(axis=1, initial=self.never) for x in (a, d)])
+            a, b, c, d = (self.leaf(sums, heavy) for sums in four)
+            found.append([x.min(axis=1, initial=self.never) for x in (a + b, c + d)])
         return np.concatenate(found, axis=1)
 
     def best_sides(
-        self, splits: Splits, heavy: bool, enough: Callable[[Array, Array], Array]
+        self,
+        splits: Splits,
+        heavy: bool,
+        enough: Callable[[Array, Array], Array],
+        pairs: list[Array] | None = None,
     ) -> tuple[Array, Array]:
         """Bound what the sides of each feature cost with at most one split, which has a price.
 
@@ -825,6 +849,8 @@ class Costs:
         threshold of a column is looked at: a side costs no less than a part of it (inclusion), and
         no less than a larger set minus the swing of what that has more (similarity).
         """
+        if not splits.chains:
+            return self.table(splits, self.pairs(splits) if pairs is None else pairs, heavy)
         leaves = light = self.leaf_sides(splits, False)
         if heavy:
             leaves = self.leaf_sides(splits, True)
@@ -886,7 +912,7 @@ class Facts:
         _require(list(map(len, values)) == wanted, "a fact has the wrong number of values")
         _require(np.isin(self.relaxed, (0, 1)).all(), "a fact is about no trees")
         _require(costs.min_leaf or self.relaxed.all(), "a fact is about other trees")
-        self.narrow: dict[bytes, Array] = {}
+        self.parent: tuple[bytes, Splits] | None = None
         self.sides: tuple[Splits, Array] | None = None  # what the last fact knows
 
     def classes(self, depth: int) -> int:
@@ -929,11 +955,9 @@ class Facts:
     # Rule: table. Sums over all pairs of features give the best trees of depth two.
 
     def _check_table(self, fact: int, rows: Array, depth: int) -> bool:
-        parent, exact = self.paths[fact][:-1], self.costs.exact
-        if (key := parent.tobytes()) not in self.narrow:
-            here = np.flatnonzero(self.rows(parent))
-            self.narrow[key] = Splits(self.data, here, exact).narrow
-        splits = Splits(self.data, np.flatnonzero(rows), exact, self.narrow[key])
+        path, costs = self.paths[fact], self.costs
+        parent = self._parent(path[:-1])
+        splits = Splits(self.data, np.flatnonzero(rows), costs.exact, parent.narrow)
         values, price = self.values[fact].tolist(), self.costs.price
 
         def enough(leaves: Array, sides: Array) -> Array:
@@ -949,11 +973,24 @@ class Facts:
                     holds &= sides.sum(axis=0) >= values[3]
             return holds
 
-        heavy = not self.relaxed[fact]
+        heavy, pairs = not self.relaxed[fact], None
         if depth == 1:
-            leaves = self.costs.leaf_sides(splits, heavy)
+            leaves = costs.leaf_sides(splits, heavy)
             return bool(enough(leaves, leaves).all())
-        return bool(enough(*self.costs.best_sides(splits, heavy, enough)).all())
+        if not parent.chains and 2 * len(splits.rows) > len(parent.rows):
+            # The sums over the smaller side are made, those over the larger are the rest.
+            others = parent.rows[~rows[parent.rows]]
+            small = costs.pairs(Splits(self.data, others, costs.exact, parent.narrow))
+            pairs = [whole - part for whole, part in zip(self.pairs, small, strict=True)]
+        return bool(enough(*costs.best_sides(splits, heavy, enough, pairs)).all())
+
+    def _parent(self, path: Array) -> Splits:
+        """Return the splits of the row set that others are sides of; the last one is kept."""
+        if self.parent is None or self.parent[0] != path.tobytes():
+            splits = Splits(self.data, np.flatnonzero(self.rows(path)), self.costs.exact)
+            self.parent = path.tobytes(), splits
+            self.pairs = [] if splits.chains else self.costs.pairs(splits)
+        return self.parent[1]
 
     # Rule: split. Whatever the first split is, both sides cost at least what similar row sets do.
 
@@ -1341,6 +1378,8 @@ class _Check:
         units = _fraction(about["weight_unit"]), _fraction(about["cost_unit"])
         same = units == (data.weight_unit, data.cost_unit) and units[0] > 0
         _require(same and about["classes"] == list(data.classes), "other units, or other classes")
+        owners = None if data.owners is None else list(data.owners)
+        _require(about["owner"] == owners, "the columns belong to others")
         self.header, self.proofs, self.facts = header, proofs, 0
         self.task = Task.read(header, own_metric)
         positive = self.task.positive
@@ -1380,7 +1419,7 @@ class _Check:
             terms = tuple((_fraction(c), _integer(m, 0, 10**400)) for c, m in roots)
             bound = Number(_fraction(rational)) + Number(Fraction(0), terms)
         self.questions = list(header["questions"])
-        self._cover(header["cover"], frozenset(), frozenset(task.owners(data).tolist()), bound)
+        self._cover(header["cover"], frozenset(), frozenset(data.owner.tolist()), bound)
         self._end()
         numbers = (None if n is None else float(n) for n in (value, bound))
         return Verdict(self._statement(bound), self.facts, *numbers)
@@ -1407,7 +1446,7 @@ class _Check:
             return  # nor does it admit more columns
         allowed = committed | {c for c in among if self.task.admits(committed | {c})}
         if type(node) is int:
-            owners = self.task.owners(self.data)
+            owners = self.data.owner
             data = self.data.without(~np.isin(owners, list(allowed)))
             argument = self._argument(data, _integer(node))
             argument.check([(self.task.most_splits, bound)])
