@@ -344,6 +344,9 @@ def test_a_tree_of_the_frontier(customers: Path, tmp_path: Path) -> None:
     assert confusion is not None
     assert [confusion.tp, confusion.fp, confusion.fn, confusion.tn] == list(map(int, second[6:10]))
     assert "trade between the two kinds of error" in page.read_text(encoding="utf-8")
+    inside = (*arguments, "--save-tree", 2, "--metric", "gmean", "--save", model)
+    assert run(*inside).exit_code == 0
+    assert Model.load(model).proof.bound.value == 1  # the hull tells nothing about G-mean
     chosen = run(*arguments, "--at", "recall >= 0.8", "--metric", "precision", "--save", model)
     assert chosen.exit_code == 0, chosen.output
     fitted = run("fit", *arguments[1:], "--metric", "precision", "--constraint", "recall >= 0.8",
@@ -351,6 +354,7 @@ def test_a_tree_of_the_frontier(customers: Path, tmp_path: Path) -> None:
     assert fitted.exit_code == 0, fitted.output
     found, best = Model.load(model), Model.load(tmp_path / "fit.json")
     assert found.train.value == best.train.value
+    assert (found.proof.status, found.question.constraints) == ("optimal", ("recall >= 0.8",))
     assert run(*arguments, "--at", "recall >= 1", "--at", "fp <= 0").exit_code == 4
     assert "there are" in fails(*arguments, "--save-tree", 999)
     assert "choose one with --save-tree" in fails(*arguments, "--save", model)

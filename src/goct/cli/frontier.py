@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from pathlib import Path
@@ -97,7 +98,7 @@ def frontier(
         typer.echo("\n".join([*_table(columns, rows), "", _account(found)]))
     if at or save_tree is not None:
         chosen = _choose(found, goal, limits, save_tree)
-        _write_tree(prepared, found, goal, chosen, save, report)
+        _write_tree(prepared, found, goal, limits, chosen, save, report)
         if not options.quiet:
             shown = next(i for i, vertex in enumerate(points) if vertex is chosen) + 1
             typer.echo(f"\ntree {shown}:\n{chosen.tree.to_text(problem)}")
@@ -145,18 +146,22 @@ def _write_tree(
     prepared: Prepared,
     found: Frontier,
     goal: Metric,
+    limits: Sequence[Constraint],
     chosen: Vertex,
     save: Path | None,
     report: Path | None,
 ) -> None:
     """Write the model and the report of a tree of the frontier."""
     problem = prepared.train
-    task = Task.read(problem, goal, found.max_depth, max_splits=found.max_splits)
-    best = goal.best_value(problem)
+    task = Task.read(
+        problem, goal, found.max_depth, max_splits=found.max_splits, constraints=limits
+    )
+    bound = goal.best_value(problem)
     if found.is_complete:
-        best = max(goal.evaluate(vertex.tree, problem) for vertex in found.pareto or found.vertices)
-    value = goal.evaluate(chosen.tree, problem)
-    solution = Solution.of_tree(task, chosen.tree, max(best, value), limit=found.limit)
+        with contextlib.suppress(ValueError):  # the best tree need not be on the frontier
+            if (best := found.best(goal, limits)) is not None:
+                bound = goal.evaluate(best.tree, problem)
+    solution = Solution.of_tree(task, chosen.tree, bound, limit=found.limit)
     model = prepared.model(solution)
     if save is not None:
         model.save(save)
