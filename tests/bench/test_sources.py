@@ -87,4 +87,7 @@ def test_runs_without_any_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     result = CliRunner().invoke(app, command)
     assert result.exit_code == 0, result.output
     assert "that come along" in result.output
+    status = CliRunner().invoke(app, ["bench", "status", results])
+    assert "datasets" in status.output
+    assert "unsupported" not in status.output
     assert own_folder().parent.parent == tmp_path

@@ -16,6 +16,7 @@ class Describe(Solver):
     """Counts rows, distinct rows, features and classes."""
 
     learns: ClassVar[bool] = False
+    needs_depth: ClassVar[bool] = False
 
     def fit(self, question: Question) -> Answer:
         """Count."""
