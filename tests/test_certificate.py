@@ -225,6 +225,10 @@ def test_random_problems(seed: int, tmp_path: Path) -> None:
     costs = rng.integers(0, 9, (n, n_classes)) if options.pop("costs", False) else None
     weights = rng.integers(0, 4, n) + (np.arange(n) < 3) if options.pop("weights", False) else None
     problem = goct.Problem.from_arrays(X, y, costs=costs, sample_weight=weights, pos_label=1)
+    if options.pop("thresholds", False):
+        X = rng.integers(0, 6, (n, 3))
+        binarizer = Binarizer("exact").fit(X, y)
+        problem = goct.Problem.from_columns(X, y, binarizer=binarizer, pos_label=1)
     solution: Solution = goct.solve(
         problem, max_depth=int(rng.integers(1, 5)), engine="search", certificate=path, **options
     )

@@ -1238,6 +1238,7 @@ class Inside:
         counts = costs.data.counts
         self.counts = np.array([counts[:, positive], counts[:, 1 - positive]])
         self.base = (self.direction[:, None] * self.counts).min(axis=0)
+        _require(counts.sum() < 2**51, "the counts are too large to check")
 
     def points(
         self, rows: Array, depth: int, limit: int, known: tuple[Splits, Array] | None = None
@@ -1259,7 +1260,12 @@ class Inside:
             splits = known[0] if known else Splits(self.costs.data, rows, self.costs.exact)
             room = limit - int(self.base[rows].sum())
             sides = self._sides(splits, depth - 1, room, known)
-            for f in np.flatnonzero(sides.sum(axis=0) <= room).tolist():
+            close = np.flatnonzero(sides.sum(axis=0) <= room)
+            if depth == 1:
+                x, y = splits.sums(self.counts[:, rows])[:, close].astype(np.int64)
+                found += [np.stack([pos - x, y], axis=1), np.stack([x, neg - y], axis=1)]
+                close = close[:0]
+            for f in close.tolist():
                 right = splits.right(np.array([f]))[0] > 0
                 parts = []
                 for side, other in ((0, 1), (1, 0)):
