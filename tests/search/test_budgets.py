@@ -30,7 +30,7 @@ def random_data(seed: int) -> tuple[np.ndarray, np.ndarray]:
 def test_each_kind_of_question_finds_the_optimum(kind, seed, monkeypatch) -> None:
     # One kind only, which the searches for single numbers of splits complete.
     for name in {"_cut", "_separate", "_sweep"} - {kind}:
-        monkeypatch.setattr(BudgetSweep, name, lambda _: None)
+        monkeypatch.setattr(BudgetSweep, name, lambda *_: None)
     monkeypatch.setattr(budgets, "_FEW_SPLITS", 0)
     if seed % 2:
         monkeypatch.setattr(budgets, "_MOST_ALONE", 2)
