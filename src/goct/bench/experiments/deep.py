@@ -71,13 +71,14 @@ class Deep(Experiment):
             summary,
             digits=4,
         )
+        gap_text = f"Gaps: goct's search engine on accuracy, stopped after {limits_of(gaps)}."
         return Report(
             [
                 "Accuracy minus a price per split, on all rows and one thread. LicketySPLIT sets "
                 "the pace: goct gets three times its CPU time, and never more than a second; "
                 "the others stop by themselves, or after a second. Objectives are computed from "
                 "predictions and numbers of splits.",
-                f"Gaps: goct's search engine on accuracy, stopped after {limits_of(gaps or runs)}.",
+                *([gap_text] if gaps else []),
             ],
             [head, *tables, *([_gaps(gaps)] if gaps else [])],
             notes=[
