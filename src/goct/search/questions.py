@@ -20,6 +20,13 @@ from goct.tree import Leaf, Node, Split, Tree
 
 LARGEST_COST = 2**59
 """The core computes with integers up to this size, which leaves room for sums."""
+_SHORT = 3
+"""Up to this depth, a proof takes no time."""
+
+
+def _is_long(size: SizeLimit) -> bool:
+    """Say whether a proof takes longer than what is found without one."""
+    return size.reachable_depth > _SHORT
 
 
 class CostOracle:
@@ -264,14 +271,14 @@ class SearchOracle(CostOracle):
             cutoff=cutoff,
             to_bound=to_bound,
             direction=(a, b),
-            effort=Effort.ANY_TREE if any_tree else Effort.ALL,
+            effort=Effort.ANY_TREE if any_tree and _is_long(size) else Effort.ALL,
         )
 
     def guess(
         self, a: int, b: int, size: SizeLimit, *, cutoff: int, split_cost: int = 0
     ) -> Tree | None:
         """Find a tree below a cutoff in no time, if possible; see :meth:`cheapest`."""
-        if size.max_splits is not None or not self.core.can_guess:
+        if size.max_splits is not None or not _is_long(size) or not self.core.can_guess:
             return None
         costs = self._costs(a, b, split_cost)
         effort = Effort.FIRST_TREES
