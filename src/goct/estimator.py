@@ -40,7 +40,7 @@ from goct.solution import Progress, Solution, Status
 from goct.solve import solve
 from goct.tree import Leaf, Split, Tree
 
-BINARIZERS = ("mdlp", "quantiles", "midpoints", "exact", "none")
+BINARIZERS = ("auto", "mdlp", "quantiles", "midpoints", "exact", "none")
 _ROUNDING = Fraction(1, 10**9)
 """A gap that numbers too fine for the engine leave is not worth a warning."""
 
@@ -105,7 +105,7 @@ class OptimalTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         two labels in sorted order; with more labels it must be named, and
         stands against the rest.
     binarizer
-        How to make conditions: "mdlp", "quantiles" or "midpoints", see
+        How to make conditions: "auto", "mdlp", "quantiles" or "midpoints", see
         :class:`goct.binarize.Binarizer`, or one of these with parameters of
         your own. "exact" for trees that may cut anywhere. "none" if all columns
         are 0/1 or truth values already. Parameters such as
@@ -196,7 +196,7 @@ class OptimalTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         min_weight_fraction_leaf: float = 0.0,
         class_weight: str | Mapping[Any, Any] | None = None,
         pos_label: Any = None,
-        binarizer: str | Binarizer = "mdlp",
+        binarizer: str | Binarizer = "auto",
         smoothing: Any = "laplace",
         constraints: Any = (),
         engine: str = "auto",

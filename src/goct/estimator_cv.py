@@ -153,7 +153,7 @@ class OptimalTreeClassifierCV(OptimalTreeClassifier):
         min_samples_leaf: Any = LEAVES,
         class_weight: str | Mapping[Any, Any] | None = None,
         pos_label: Any = None,
-        binarizer: Any = "mdlp",
+        binarizer: Any = "auto",
         constraints: Any = (),
         cv: Any = 5,
         scoring: str | Callable[..., float] | None = None,

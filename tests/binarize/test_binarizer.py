@@ -5,6 +5,7 @@ import datetime as dt
 import json
 import pickle
 from decimal import Decimal
+from typing import Any
 
 import numpy as np
 import pytest
@@ -74,7 +75,6 @@ def test_mdlp_on_iris() -> None:
         [0.8, 1.75],
     ]
     assert names(binarizer)[0] == "sepal length (cm) > 5.55"
-    assert Binarizer().fit(iris.data, iris.target).conditions_ == binarizer.conditions_
     one = Binarizer("mdlp", n_thresholds=1).fit(iris.data, iris.target)
     assert one.thresholds_["petal width (cm)"] == [0.8]
 
@@ -404,7 +404,7 @@ def test_scikit_learn_manners() -> None:
     polars = pytest.importorskip("polars")
     out = Binarizer().set_output(transform="polars").fit_transform(polars.DataFrame(PEOPLE))
     assert isinstance(out, polars.DataFrame)
-    steps = make_pipeline(Binarizer().set_output(transform="pandas"), Binarizer("none"))
+    steps = make_pipeline(Binarizer("mdlp").set_output(transform="pandas"), Binarizer("none"))
     steps.fit(frame, LABELS)
     assert steps.get_feature_names_out()[0] == "age > 46.5"
     again = pickle.loads(pickle.dumps(steps))
@@ -517,6 +517,29 @@ def test_bad_labels_and_weights() -> None:
         Binarizer().fit(X, sample_weight=np.ones((3, 1)))
 
 
+def test_auto_adds_quantiles_to_the_cuts_of_mdlp() -> None:
+    iris = load_iris(as_frame=True)
+    cuts = {name: set(t) for name, t in Binarizer("mdlp").fit(*iris_of(iris)).thresholds_.items()}
+    both = Binarizer().fit(*iris_of(iris)).thresholds_
+    for name, thresholds in both.items():
+        assert cuts[name] <= set(thresholds)
+        assert len(cuts[name]) < len(thresholds) <= len(cuts[name]) + 32
+        assert thresholds == sorted(thresholds)
+    few = Binarizer(n_thresholds=3).fit(*iris_of(iris)).thresholds_
+    assert all(len(thresholds) <= 3 for thresholds in few.values())
+    # Without labels there are quantiles only; in a wide table there are none.
+    assert Binarizer().fit(iris.data).thresholds_ == (
+        Binarizer("quantiles").fit(iris.data).thresholds_
+    )
+    wide = np.random.default_rng(0).normal(size=(60, 129))
+    y = wide[:, 0] > 0
+    assert Binarizer().fit(wide, y).thresholds_ == Binarizer("mdlp").fit(wide, y).thresholds_
+
+
+def iris_of(bunch: Any) -> tuple[Any, Any]:
+    return bunch.data, bunch.target
+
+
 def test_other_types_at_transform() -> None:
     frame = pd.DataFrame(PEOPLE)
     binarizer = Binarizer("quantiles").fit(frame)
@@ -531,7 +554,7 @@ def test_other_types_at_transform() -> None:
     assert binarizer.transform(frame.assign(smoker=1.0)).shape == (6, len(binarizer.conditions_))
     assert binarizer.transform(frame.assign(age=True)).shape == (6, len(binarizer.conditions_))
     # A column without a condition is not looked at.
-    assert Binarizer().fit(frame, LABELS).transform(frame.assign(joined="x")).shape[0] == 6
+    assert Binarizer("mdlp").fit(frame, LABELS).transform(frame.assign(joined="x")).shape[0] == 6
 
 
 def test_shapes() -> None:

@@ -38,6 +38,7 @@ from goct.exceptions import BinarizationWarning
 SCHEMA = "goct.binarizer/1"
 _OWN_VALUES = "every row has a value of its own"
 _FEW = 10  # rows that say nothing about whether a column numbers them
+_MOST_QUANTILES, _QUANTILES_IN_ALL = 32, 128  # of "auto", see docs/results/unseen.md
 METHODS = ("auto", "mdlp", "quantiles", "midpoints", "exact", "none")
 
 
@@ -62,7 +63,9 @@ class Binarizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         the label changes. "exact": between all values that differ, and between
         all levels of an ordered categorical column, so that a tree may cut
         anywhere; see :meth:`ranks`. "none": nowhere, all values being 0 and 1
-        already. "auto": "mdlp" if there are labels, else "quantiles".
+        already. "auto": at MDLP's cuts, and at quantiles besides, at most 32 in a
+        column and 128 in all columns of numbers and dates; without labels,
+        at quantiles only.
     n_thresholds
         How many thresholds per column at most. By default 3 for quantiles, and
         no limit otherwise. More thresholds leave less to be lost outside the
@@ -176,7 +179,7 @@ class Binarizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         table = read_table(X)
         method = self._check_parameters(y)
         labels = weights = None
-        if method in ("mdlp", "midpoints"):
+        if method in ("auto", "mdlp", "midpoints"):
             labels = check_labels(y, table.n_rows)[1]
         if sample_weight is not None:
             weights = _check_weights(sample_weight, table.n_rows)
@@ -184,6 +187,7 @@ class Binarizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         chooser = Chooser(
             method=method,
             n_thresholds=self.n_thresholds,
+            n_quantiles=_quantiles_beside(table) if method == "auto" else 0,
             no_cut=self.no_cut,
             min_frequency=self.min_frequency,
             max_levels=self.max_levels,
@@ -221,7 +225,7 @@ class Binarizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             if not (chosen := choose(name, column)):
                 dropped[name] = _why_no_condition(column)
             blocks += chosen
-        if not blocks and method == "mdlp":
+        if not blocks and method in ("auto", "mdlp"):
             blocks = [
                 condition
                 for name, column in columns()
@@ -457,8 +461,8 @@ class Binarizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _check_parameters(self, y: Any) -> str:
         method = check_choice(self.method, "method", METHODS)
-        if method == "auto":
-            method = "quantiles" if y is None else "mdlp"
+        if method == "auto" and y is None:
+            method = "quantiles"
         if method in ("mdlp", "midpoints") and y is None:
             raise ValueError(
                 f"the method {method!r} requires y to be passed, but the target y is None; "
@@ -541,6 +545,13 @@ def _is_id(column: Column) -> bool:
     if any((some % 1 != 0).any() for some in (column.values[:_FEW], column.values)):
         return False
     return len(np.unique(column.values)) == len(column.values)
+
+
+def _quantiles_beside(table: Table) -> int:
+    """Return how many quantiles "auto" takes in each column, MDLP's cuts apart."""
+    kinds = [table.column(j).kind for j in range(len(table.column_names))]
+    scales = sum(kind in ("number", "date") for kind in kinds)
+    return min(_MOST_QUANTILES, _QUANTILES_IN_ALL // max(scales, 1))
 
 
 def _why_no_condition(column: Column) -> str:

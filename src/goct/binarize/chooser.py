@@ -36,6 +36,8 @@ class Chooser:
     ----------
     method, n_thresholds, no_cut, min_frequency, max_levels
         The parameters of a :class:`goct.binarize.Binarizer`.
+    n_quantiles
+        How many quantiles there may be in a column besides MDLP's cuts.
     given
         Thresholds of some columns that are not to be chosen.
     labels, weights
@@ -44,6 +46,7 @@ class Chooser:
 
     method: str
     n_thresholds: int | None
+    n_quantiles: int
     no_cut: str
     min_frequency: float | None
     max_levels: int | None
@@ -110,12 +113,20 @@ class Chooser:
         if self.method == "midpoints":
             return label_change_gaps(values, labels, weights, self.n_thresholds)
         gaps = mdlp_gaps(values, labels, weights, self.n_thresholds)
+        if (more := self._quantiles_beside(gaps)) > 0:
+            gaps = sorted({*gaps, *quantile_gaps(values, more, weights)})
         if gaps:
             return gaps
         distinct = np.unique(values)
         if len(distinct) == 2:  # nothing to choose: it is a condition already
             return [(float(distinct[0]), float(distinct[1]))]
         return self._quantile_gaps(values, weights) if self.no_cut == "quantiles" else []
+
+    def _quantiles_beside(self, gaps: list[Gap]) -> int:
+        """Return how many quantiles to take besides these cuts of MDLP."""
+        if self.n_thresholds is None:
+            return self.n_quantiles
+        return min(self.n_quantiles, self.n_thresholds - len(gaps))
 
     def _quantile_gaps(
         self, values: NDArray[np.float64], weights: NDArray[np.float64] | None

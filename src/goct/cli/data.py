@@ -112,9 +112,9 @@ class LearningOptions:
     binarizer: Annotated[
         str,
         typer.Option(
-            help="Where to cut numbers: mdlp, quantiles, midpoints, exact (anywhere) or none."
+            help="Where to cut numbers: auto, mdlp, quantiles, midpoints, exact (anywhere), none."
         ),
-    ] = "mdlp"
+    ] = "auto"
     thresholds: Annotated[
         int | None, typer.Option(min=1, help="Thresholds per column at most.")
     ] = None
