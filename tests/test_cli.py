@@ -395,8 +395,10 @@ def test_cuts_tell_the_positive_class_from_the_rest(tmp_path: Path) -> None:
     y = np.where(x > 0.6, "b", np.where(rng.random(300) < 0.5, "a", "c"))
     rows = "".join(f"{a},{b}\n" for a, b in zip(x, y, strict=True))
     data, model = write(tmp_path, "x,y\n" + rows), tmp_path / "m.json"
-    assert run("fit", data, "--target", "y", "--positive", "b", "--save", model).exit_code == 0
-    classifier = OptimalTreeClassifier(pos_label="b").fit(pd.DataFrame({"x": x}), y)
+    fit = ("fit", data, "--target", "y", "--positive", "b", "--binarizer", "mdlp")
+    assert run(*fit, "--save", model).exit_code == 0
+    classifier = OptimalTreeClassifier(pos_label="b", binarizer="mdlp")
+    classifier.fit(pd.DataFrame({"x": x}), y)
     assert Model.load(model).conditions == tuple(classifier.binarizer_.conditions_)
 
 

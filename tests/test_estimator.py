@@ -84,7 +84,7 @@ def test_scikit_learn_checks(estimator, check) -> None:
 def test_it_is_what_solve_finds(cancer) -> None:
     X, y = cancer
     classifier = OptimalTreeClassifier("f1", max_depth=2, pos_label="malignant").fit(X, y)
-    binarizer = Binarizer("mdlp").fit(X, y)
+    binarizer = Binarizer("auto").fit(X, y)
     problem = Problem.from_arrays(
         binarizer.transform(X),
         y,
@@ -202,7 +202,7 @@ def test_more_than_two_classes() -> None:
     one = OptimalTreeClassifier("f1", max_depth=2, pos_label=1).fit(X, y)
     assert one.score(X, y) == pytest.approx(f1_score(y == 1, one.predict(X) == 1))
     # Cuts are made for the class that counts: setosa is told apart by one of them.
-    setosa = OptimalTreeClassifier("f1", max_depth=1, pos_label=0).fit(X, y)
+    setosa = OptimalTreeClassifier("f1", max_depth=1, pos_label=0, binarizer="mdlp").fit(X, y)
     assert setosa.score(X, y) == 1
     assert setosa.binarizer_.thresholds_["x3"] == [0.8]
 
@@ -366,13 +366,14 @@ def test_constraints_name_columns(cancer) -> None:
     assert best not in columns(without)
     dropped = OptimalTreeClassifier(max_depth=3).fit(X.drop(columns=best), y)
     assert without.solution_.value == dropped.solution_.value < whole.solution_.value
-    few = OptimalTreeClassifier(max_depth=2, constraints=[MaxFeatures(1)]).fit(X, y)
+    one = OptimalTreeClassifier(max_depth=2, binarizer="mdlp")
+    few = clone(one).set_params(constraints=[MaxFeatures(1)]).fit(X, y)
     assert len(columns(few)) == 1
     assert few.solution_.status is Status.OPTIMAL
     assert few.solution_.stats["engine"] == "search"
     assert few.solution_.value == max(
-        OptimalTreeClassifier(max_depth=2).fit(X[[name]], y).solution_.value
-        for name, cuts in whole.binarizer_.thresholds_.items()
+        clone(one).fit(X[[name]], y).solution_.value
+        for name, cuts in few.binarizer_.thresholds_.items()
         if cuts
     )
     with pytest.raises(ValueError, match="unknown feature 'worst perimeter > 114'"):
@@ -551,7 +552,7 @@ def test_size_and_logarithms(cancer) -> None:
 def test_parameters_of_a_binarizer_that_is_a_name(cancer) -> None:
     classifier = OptimalTreeClassifier(max_depth=1)
     assert classifier.set_params(binarizer__n_thresholds=1) is classifier
-    assert classifier.binarizer.get_params()["method"] == "mdlp"
+    assert classifier.binarizer.get_params()["method"] == "auto"
     thresholds = classifier.fit(*cancer).binarizer_.thresholds_.values()
     assert max(map(len, thresholds)) == 1
     classifier.set_params(binarizer="quantiles", binarizer__n_thresholds=2)
@@ -613,7 +614,7 @@ def test_pipelines(people) -> None:
     pipeline = make_pipeline(numbers, OptimalTreeClassifier(pos_label="ill", max_depth=2))
     assert cross_val_score(pipeline, frame, y, cv=3).shape == (3,)
     steps = make_pipeline(
-        Binarizer("mdlp").set_output(transform="pandas"),
+        Binarizer().set_output(transform="pandas"),
         OptimalTreeClassifier(pos_label="ill", max_depth=2, binarizer="none"),
     ).fit(frame, y)
     whole = OptimalTreeClassifier(pos_label="ill", max_depth=2).fit(frame, y)

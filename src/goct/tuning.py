@@ -176,6 +176,7 @@ class Validator:
             classes=problem.classes,
             pos_label=None if problem.positive is None else problem.classes[problem.positive],
             sample_weight=data.of_rows(data.sample_weight, rows),
+            class_weight=setting.class_weight,
             costs=data.of_rows(data.costs, rows),
         )
 

@@ -70,7 +70,9 @@ def fit(
     min_leaf: Annotated[
         int | None,
         typer.Option(
-            min=0, help="Rows in a leaf at least; by default 1, and 5 if the size is tuned."
+            min=0,
+            help="Rows in a leaf at least; by default 1, or the best of 5, 10 and 20 if the size "
+            "is tuned.",
         ),
     ] = None,
     constraint: Annotated[

@@ -80,8 +80,9 @@ class Plane(Points):
 
     def slopes(self, x: int, y: int) -> tuple[float, float]:
         """Return what a false negative and a false positive cost at a point, roughly."""
-        # One more, or one less at the end, of either kind of error.
-        dx, dy = (1 if x < self.n_pos else -1), (1 if y < self.n_neg else -1)
+        # One more, or one less at the end, of either kind of error; none if its class is empty.
+        dx = 1 if x < self.n_pos else -min(x, 1)
+        dy = 1 if y < self.n_neg else -min(y, 1)
         here, right, up = (
             float(self.value(*point)) for point in ((x, y), (x + dx, y), (x, y + dy))
         )
