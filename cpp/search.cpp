@@ -697,7 +697,7 @@ private:
             guard.unlock();
             if (&search == &owner_ && !shared_ && owner_.shares(level, depth_, i + 1)) share();
             found.reset(size_of(limits));
-            attempt(search, own, f, limits, found);
+            const bool ended = attempt(search, own, f, limits, found);
             search.sum_up(own);
             guard.lock();
             lower(home_.unsolved, own.sums);
@@ -712,7 +712,7 @@ private:
                 if (level == 0 && m + 1 == size_of(limits)) owner_.report_incumbent(found.cost[m]);
             }
             done_[i] = true;
-            search.learn(own, depth_, f, home_);
+            if (ended) search.learn(own, depth_, f, home_);     // else a child may be half made
             report();
         }
         exhausted = true;
@@ -723,11 +723,12 @@ private:
         owner_.crew_->team.offer(*this);
     }
 
-    void attempt(Search& search, Level& own, int f, Values& limits, Outcome& found) {
+    // False if it was stopped in the middle.
+    bool attempt(Search& search, Level& own, int f, Values& limits, Outcome& found) {
         try {
             search.attempt(level, depth_, f, limits);
             search.compose(own, f, limits, found);
-            if (level > 0) return;
+            if (level > 0) return true;
             bool any = false;
             for (int m = 0; m < size_of(limits); ++m) {
                 if (found.cost[m] == kInfinite) continue;
@@ -735,7 +736,9 @@ private:
                 if (!search.expand(found.tree[m], !search.is_long())) found.cost[m] = kInfinite;
             }
             if (any && search.is_long()) search.open_again(own);
+            return true;
         } catch (const SearchStopped&) {
+            return false;
         }
     }
 
