@@ -26,20 +26,21 @@ def test_every_question_is_the_level_line_of_a_better_value(seed: int, metric: s
     asked, ask = [], made.oracle.cheapest
 
     def watch(a, b, size, **options):
-        asked.append((a, b, options["cutoff"]))
-        return ask(a, b, size, **options)
+        answer = ask(a, b, size, **options)
+        asked.append((a, b, options["cutoff"], answer.tree))
+        return answer
 
     made.oracle.cheapest = watch
     start = made.incumbent.objective
     found = method(made).maximise(Target(start), made.task.size, lambda v: v)
     values = [start]
-    for a, b, cutoff in asked:
+    for a, b, cutoff, tree in asked:
         # Below the cutoff are just the trees that are better than the value before.
         better = [made.plane.value(x, y) > values[-1] for (x, y), _ in made.oracle.trees]
         assert better == [a * x + b * y < cutoff for (x, y), _ in made.oracle.trees]
-        cost, point = min((a * x + b * y, (x, y)) for (x, y), _ in made.oracle.trees)
-        if cost < cutoff:
-            values.append(made.plane.value(*point))
+        assert any(better) == (tree is not None)
+        if tree is not None:
+            values.append(made.plane.value(*made.plane.of(tree)))
     assert values == sorted(set(values))
     assert found.bound == values[-1] == made.best
 

@@ -201,8 +201,8 @@ class _Walk(HullWalk):
 
         Ties do no harm: they are further edges.
         """
-        left, _ = self._ask(1, 0, self.plane.n_pos + 1)
-        right, _ = self._ask(0, 1, self.plane.n_neg + 1)
+        left, _ = self._ask(1, 0, self.plane.n_pos + 1, any_tree=False)
+        right, _ = self._ask(0, 1, self.plane.n_neg + 1, any_tree=False)
         return left is not None and right is not None
 
     def try_edges(self, hull: list[Point]) -> None:
@@ -300,7 +300,9 @@ class _Walk(HullWalk):
             finally:
                 self.incumbent.tighten(self._bound(self.floor))
 
-    def _ask(self, a: int, b: int, cutoff: int) -> tuple[Point | None, bool]:
+    def _ask(
+        self, a: int, b: int, cutoff: int, *, any_tree: bool = True
+    ) -> tuple[Point | None, bool]:
         """Find a tree of small ``a * FN + b * FP`` below a cutoff; learn from the answer.
 
         Says also whether, without such a tree, it is proven that there is none.
@@ -311,7 +313,7 @@ class _Walk(HullWalk):
             b,
             cutoff,
             lambda least: self._bound(raised(self.floor, a, b, least)),
-            any_tree=True,
+            any_tree=any_tree,
         )
         self.floor = raised(self.floor, a, b, answer.bound)
         if point is not None:
