@@ -39,6 +39,19 @@ struct Limits {
     bool hold(const Spot& p) const { return p.cost() <= budget && p.x <= x && p.y <= y; }
 };
 
+// Additive properties of the rows in a leaf.
+struct Leaf {
+    std::int64_t negative = 0, positive = 0, weight = 0;    // what it costs to predict so
+
+    Leaf& operator+=(const Leaf& o) {
+        negative += o.negative, positive += o.positive, weight += o.weight;
+        return *this;
+    }
+    friend Leaf operator-(const Leaf& a, const Leaf& b) {
+        return {a.negative - b.negative, a.positive - b.positive, a.weight - b.weight};
+    }
+};
+
 // The least steps of x and y.
 struct Units {
     std::int64_t x, y;

@@ -9,12 +9,12 @@ namespace {
 
 // Adds the sums of one row at each of its entries.
 GOCT_INLINE void add_sums(const Sums& row, const int* entry, const int* end, Sums* level) {
-    using V = Vec<std::int64_t>;
+    using V = Vec<std::uint64_t>;       // keys wrap around
     static_assert(sizeof(Sums) == 2 * sizeof(V));
-    const auto* const own = reinterpret_cast<const std::int64_t*>(&row);
+    const auto* const own = reinterpret_cast<const std::uint64_t*>(&row);
     const V first = V::load(own), second = V::load(own + V::lanes);
     for (; entry != end; ++entry) {
-        auto* const sum = reinterpret_cast<std::int64_t*>(level + *entry);
+        auto* const sum = reinterpret_cast<std::uint64_t*>(level + *entry);
         (V::load(sum) + first).store(sum);
         (V::load(sum + V::lanes) + second).store(sum + V::lanes);
     }

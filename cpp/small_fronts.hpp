@@ -38,19 +38,6 @@ public:
     void find(const Node& node, int depth, int splits, const Spot& spot, LabelledTree& tree);
 
 private:
-    // Additive properties of the rows in a leaf.
-    struct Leaf {
-        std::int64_t negative = 0, positive = 0, weight = 0;    // what it costs to predict so
-
-        Leaf& operator+=(const Leaf& o) {
-            negative += o.negative, positive += o.positive, weight += o.weight;
-            return *this;
-        }
-        friend Leaf operator-(const Leaf& a, const Leaf& b) {
-            return {a.negative - b.negative, a.positive - b.positive, a.weight - b.weight};
-        }
-    };
-
     void load(const Node& node);
     void count_pairs(int f);
     bool allowed(const Leaf& leaf) const { return leaf.weight >= instance_.costs().min_leaf_weight(); }

@@ -31,18 +31,6 @@ public:
     void find(const Spot& spot, int splits, std::int64_t min_leaf_weight, LabelledTree& tree);
 
 private:
-    // Additive properties of the rows in a leaf.
-    struct Leaf {
-        std::int64_t negative = 0, positive = 0, weight = 0;    // what it costs to predict so
-
-        Leaf& operator+=(const Leaf& o) {
-            negative += o.negative, positive += o.positive, weight += o.weight;
-            return *this;
-        }
-        friend Leaf operator-(const Leaf& a, const Leaf& b) {
-            return {a.negative - b.negative, a.positive - b.positive, a.weight - b.weight};
-        }
-    };
     template <class Visit>
     bool any_split(const Leaf& all, const Leaf& one, std::int64_t min_leaf_weight, Visit&& visit) const;
 

@@ -155,19 +155,15 @@ class Validator:
         limit = clock.limit(left)
         found = find_path(setting, prepared, self.max_splits, limit, n_jobs=threads)
         seconds = time.perf_counter() - started
-        score = self._by_metric if self.scorer is None else self._by_scorer
-        scores = score(setting, prepared, fold.test, found)
+        score = self._metric_on if self.scorer is None else self._scorer_on
+        scores = _each(found, score(setting, prepared, fold.test))
         infeasible = found[-1].status is Status.INFEASIBLE
         return Validation(tuple(scores), found.limit, seconds, infeasible)
 
-    def _by_metric(
-        self,
-        setting: OptimalTreeClassifier,
-        prepared: Prepared,
-        rows: NDArray[np.intp],
-        found: Path,
-    ) -> Iterator[float]:
-        """Yield the metric of each tree on rows that were held back."""
+    def _metric_on(
+        self, setting: OptimalTreeClassifier, prepared: Prepared, rows: NDArray[np.intp]
+    ) -> Callable[[Solution], float]:
+        """Return what evaluates the metric on rows that were held back."""
         data, problem = self.data, prepared.problem
         held_back = Problem.from_columns(
             data.table.take(rows),
@@ -184,16 +180,12 @@ class Validator:
             assert solution.tree is not None
             return float(prepared.metric.evaluate(solution.tree, held_back))
 
-        return self._each(found, score)
+        return score
 
-    def _by_scorer(
-        self,
-        setting: OptimalTreeClassifier,
-        prepared: Prepared,
-        rows: NDArray[np.intp],
-        found: Path,
-    ) -> Iterator[float]:
-        """Yield the score of each tree on rows that were held back."""
+    def _scorer_on(
+        self, setting: OptimalTreeClassifier, prepared: Prepared, rows: NDArray[np.intp]
+    ) -> Callable[[Solution], float]:
+        """Return what scores trees on rows that were held back."""
         data, scorer = self.data, self.scorer
         assert scorer is not None
         X = _safe_indexing(data.X, rows)
@@ -204,15 +196,16 @@ class Validator:
             setting._keep(prepared, solution)
             return float(scorer(setting, X, data.y[rows], **options))
 
-        return self._each(found, score)
+        return score
 
-    @staticmethod
-    def _each(found: Path, score: Callable[[Solution], float]) -> Iterator[float]:
-        last: tuple[Tree | None, float] = None, float("nan")
-        for solution in found:
-            if solution.tree is not None and solution.tree is not last[0]:
-                last = solution.tree, score(solution)
-            yield last[1]
+
+def _each(found: Path, score: Callable[[Solution], float]) -> Iterator[float]:
+    """Yield the score of each tree; NaN where there is none."""
+    last: tuple[Tree | None, float] = None, float("nan")
+    for solution in found:
+        if solution.tree is not None and solution.tree is not last[0]:
+            last = solution.tree, score(solution)
+        yield last[1]
 
 
 class Tuning:

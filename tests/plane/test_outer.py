@@ -37,8 +37,9 @@ def test_the_optimum_does_not_depend_on_the_questions(seed, monkeypatch) -> None
         value, splits = max(
             (metric.value(Confusion(tp, n_neg - tn, n_pos - tp, tn)), -m) for tp, tn, m in trees
         )
-        for deep in (4, 3):  # without tangents, and with them
+        for deep, widest in ((4, 4), (3, 0), (3, 4), (3, 1000)):  # no tangents, none, some, all
             monkeypatch.setattr(engine, "_DEEP", deep)
+            monkeypatch.setattr(outer, "_WIDEST", widest)
             solution = solve(problem, metric, 3, engine="search")
             assert solution.status is Status.OPTIMAL, metric.name
             assert solution.value == value == solution.bound, metric.name

@@ -76,18 +76,10 @@ class HullWalk:
         self.closed: set[Edge] = set()
 
     def ask(
-        self,
-        a: int,
-        b: int,
-        cutoff: int,
-        to_bound: ToBound | None = None,
-        *,
-        any_tree: bool = False,
+        self, a: int, b: int, cutoff: int, to_bound: ToBound | None = None
     ) -> tuple[Point | None, Answer]:
         """Find the tree of least ``a * FN + b * FP`` below a cutoff, for the hull."""
-        answer = self.oracle.cheapest(
-            a, b, self.size, cutoff=cutoff, to_bound=to_bound, any_tree=any_tree
-        )
+        answer = self.oracle.cheapest(a, b, self.size, cutoff=cutoff, to_bound=to_bound)
         if answer.tree is None:
             return None, answer
         point = self.points.of(answer.tree)

@@ -24,9 +24,13 @@ from goct.exact import Exact
 from goct.plane.dinkelbach import Lift, Maximum
 from goct.plane.hull import Edge, HullWalk, Point, normal
 from goct.plane.oracle import Incumbent, InsideOracle, Oracle, TooFineError
-from goct.plane.points import Plane, Target
+from goct.plane.points import Plane, Target, round_share
 from goct.plane.staircase import Staircase
 from goct.task import SizeLimit
+
+_RESOLUTION = 1000
+_WIDEST = 4
+"""A tangent is of use if no candidate costs more than so many times as much as the tree there."""
 
 
 class OuterApproximation:
@@ -103,8 +107,7 @@ class OuterApproximation:
         if self._hull:
             walk.try_edges(self._hull)
         elif best is not None and best.splits:
-            with suppress(TooFineError):
-                walk.try_tangent(*self.plane.of(best))
+            walk.try_tangent(*self.plane.of(best))
         walk.follow_hull()
         if self.inside is not None:
             walk.look_inside(self.inside)
@@ -201,8 +204,8 @@ class _Walk(HullWalk):
 
         Ties do no harm: they are further edges.
         """
-        left, _ = self._ask(1, 0, self.plane.n_pos + 1, any_tree=False)
-        right, _ = self._ask(0, 1, self.plane.n_neg + 1, any_tree=False)
+        left, _ = self._ask(1, 0, self.plane.n_pos + 1)
+        right, _ = self._ask(0, 1, self.plane.n_neg + 1)
         return left is not None and right is not None
 
     def try_edges(self, hull: list[Point]) -> None:
@@ -213,15 +216,20 @@ class _Walk(HullWalk):
                 self._ask(*normal(*edge), budget + 1)
 
     def try_tangent(self, x: int, y: int) -> None:
-        """Ask below the tangent of the metric at the point of a tree, as long as that rises."""
-        best = self.target.above
-        while sum(self.plane.slopes(x, y)) and (self.floor <= self.ceiling).any():
-            a, b, _ = self.plane.tangent(x, y)
-            point, _ = self._ask(a, b, a * x + b * y)
-            if point is None or self.target.above == best:
-                return
-            best = self.target.above
-            x, y = point
+        """Ask in the direction in which the metric rises at the point of a tree.
+
+        Not if trees may be better in quite other directions: then this tells little.
+        """
+        rise = self.plane.slopes(x, y)
+        among = self.floor <= self.ceiling
+        if sum(rise) == 0 or not among.any():
+            return
+        a = round_share(rise[0] / sum(rise), _RESOLUTION)
+        b = _RESOLUTION - a
+        most = int((a * self.staircase.high + b * self.ceiling)[among].max())
+        if most < _WIDEST * (a * x + b * y + 1):
+            with suppress(TooFineError):
+                self._ask(a, b, most + 1)
 
     def follow_hull(self) -> None:
         """Ask linear questions until no edge with candidates above it can be improved."""
@@ -300,25 +308,18 @@ class _Walk(HullWalk):
             finally:
                 self.incumbent.tighten(self._bound(self.floor))
 
-    def _ask(
-        self, a: int, b: int, cutoff: int, *, any_tree: bool = True
-    ) -> tuple[Point | None, bool]:
-        """Find a tree of small ``a * FN + b * FP`` below a cutoff; learn from the answer.
+    def _ask(self, a: int, b: int, cutoff: int) -> tuple[Point | None, bool]:
+        """Find the tree of least ``a * FN + b * FP`` below a cutoff; learn from the answer.
 
         Says also whether, without such a tree, it is proven that there is none.
         """
         raised = self.staircase.raised
         point, answer = self.ask(
-            a,
-            b,
-            cutoff,
-            lambda least: self._bound(raised(self.floor, a, b, least)),
-            any_tree=any_tree,
+            a, b, cutoff, lambda least: self._bound(raised(self.floor, a, b, least))
         )
         self.floor = raised(self.floor, a, b, answer.bound)
         if point is not None:
-            if a * point[0] + b * point[1] <= answer.bound:
-                self.cheapest_in[point] = a, b
+            self.cheapest_in[point] = a, b
             self._take(*point)
         return point, answer.bound >= cutoff
 

@@ -89,8 +89,9 @@ class PlaneMaximiser:
         """Find the best tree, and prove it."""
         incumbent, task = self.incumbent, self.incumbent.task
         penalty = task.split_penalty
-        with suppress(TooFineError):
-            self._climb()
+        if penalty or self._dinkelbach is not None:
+            with suppress(TooFineError):
+                self._climb()
         if not penalty or incumbent.objective is None:
             target = Target(incumbent.objective)
             self._top = self._maximise(target, task.size, lambda v: task.penalised(v, 1))
