@@ -1,7 +1,12 @@
 #include "front_search.hpp"
 
 #include <algorithm>
+#include <array>
+#include <exception>
+#include <map>
 #include <memory>
+#include <mutex>
+#include <set>
 #include <vector>
 
 namespace goct {
@@ -40,9 +45,16 @@ private:
     std::vector<std::int64_t> costs_[2];    // by side and feature
 };
 
-FrontSearch::FrontSearch(const SearchContext& context, Units units, int depth)
+FrontSearch::FrontSearch(const SearchContext& context, Units units, int depth, int jobs)
     : context_(context), units_(units), search_(context, depth), small_(context.instance, units, context.control),
-      depth_(depth) {}
+      depth_(depth), jobs_(jobs) {}
+
+FrontSearch::FrontSearch(const FrontSearch& first, int member)
+    : context_(first.context_), units_(first.units_), search_(context_, first.depth_),
+      small_(context_.instance, units_, context_.control), depth_(first.depth_), jobs_(1), member_(member),
+      crew_(first.crew_) {
+    search_.enter_root();
+}
 
 void FrontSearch::check() const {
     context_.control.check();
@@ -70,8 +82,8 @@ std::int64_t FrontSearch::search(int l, int depth, int splits, const Limits& lim
         least = std::min(least, small_.collect(node, depth, splits, limits, front));
     } else {
         const auto remaining = [&] { return beyond(front, limits, units_); };
-        const auto take = [&](int f, const Points& inside, const Points& outside, const Limits& left) {
-            each_planned_sum(node.feature(f), inside, outside, left, splits,
+        const auto take = [&](int f, const Points& inside, const Points& outside) {
+            each_planned_sum(node.feature(f), inside, outside, remaining(), splits,
                              [&](const Spot& sum, int used, auto&& make) { front.insert(sum, used, make); });
         };
         least = std::min(least, walk(l, depth, splits, remaining, take));
@@ -80,75 +92,172 @@ std::int64_t FrontSearch::search(int l, int depth, int splits, const Limits& lim
     return std::min(least, front.least_cost());
 }
 
-// Tries every feature at the root of the node at level l. `remaining` says what is of interest by now; `take` gets the
-// feature, the points of its sides, and the limits on their sums. Returns a lower bound on trees that were of interest
-// all the time but for their cost.
-template <class Remaining, class Take>
-std::int64_t FrontSearch::walk(int l, int depth, int splits, Remaining&& remaining, Take&& take) {
-    const Node& node = search_.node(l);
-    const std::int64_t base = node.total().base;
+// The loop over the features of a node, shared with those who join. They take features in order, with the limits of that
+// moment. Points are handed on in order, too: those of a feature wait for the ones before it. By then the limits may be
+// narrower; within these nothing is missing, and the points are the same.
+class FrontSearch::Loop final : public SharedWork {
+public:
+    Loop(FrontSearch& owner, int l, int depth, int splits, const Remaining& remaining, const Take& take)
+        : SharedWork(l), owner_(owner), home_(owner.search_.home(l)), node_(owner.search_.node(l)),
+          order_(owner.search_.order(l)), size_(static_cast<int>(order_.size())), depth_(depth), splits_(splits),
+          remaining_(remaining), take_(take),
+          least_(node_, owner.context_.techniques.similarity && owner.context_.instance.costs().min_leaf_weight() == 0) {}
+
+    // Returns a lower bound on trees that were of interest all the time but for their cost.
+    std::int64_t run() {
+        guarded(owner_);
+        if (joint_) owner_.crew_->team.withdraw(*this, owner_.member_);
+        if (error_) std::rethrow_exception(error_);
+        owner_.search_.conclude(level, depth_);
+        std::int64_t bound = kInfinite;
+        for (int f = 0; f < node_.features(); ++f) {
+            if (!node_.allows(owner_.context_.instance, f)) continue;
+            recall(f, owner_.search_);
+            bound = std::min(bound, least_.sum(f));
+        }
+        return bound;
+    }
+
+    void help(int member) override {
+        try {
+            FrontSearch& who = owner_.crew_->member(member);
+            who.search_.join(level, *joint_);
+            guarded(who);
+        } catch (...) {
+            fail();
+        }
+    }
+
+private:
+    using Fronts = std::array<Points, 2>;   // outside and inside
+
     // The scalar search wants trees below a cutoff, and knows avoidable costs.
-    const auto cutoff = [&](const Limits& limits) { return limits.budget - base + 1; };
-    const std::int64_t first_cutoff = cutoff(remaining());
-    if (first_cutoff <= 0) return base;
-    Search<AnySplits>::Values avoidable{0};
-    if (!search_.prepare(l, depth, {first_cutoff}, avoidable)) return base + first_cutoff;
-    SideCosts least(node, context_.techniques.similarity && context_.instance.costs().min_leaf_weight() == 0);
-    const auto raise = [&](int f) {
-        least.raise(f, true, search_.side(l, true).bound[0] + node.inside(f).base);
-        least.raise(f, false, search_.side(l, false).bound[0] + node.outside(f).base);
-    };
-    for (int f : search_.order(l)) {
-        check();
-        const Limits limits = remaining();
-        if (cutoff(limits) <= 0) break;
-        if (!node.allows(context_.instance, f)) continue;
-        search_.recall(l, f);
-        raise(f);
-        if (least.sum(f) > limits.budget) continue;
-        search_.attempt(l, depth, f, {cutoff(limits)});
-        check();
-        raise(f);
-        search_.learn(l, depth, f);
-        if (least.sum(f) <= limits.budget) combine(l, depth, splits, f, least, limits, take);
+    std::int64_t cutoff(const Limits& limits) const { return limits.budget - node_.total().base + 1; }
+
+    // Also a stop is an error here: the front of the node is not complete.
+    void fail() {
+        const std::lock_guard guard(lock_);
+        if (!error_) error_ = std::current_exception();
+        next_ = size_;
+        exhausted = true;
     }
-    search_.conclude(l, depth);
-    std::int64_t bound = kInfinite;
-    for (int f = 0; f < node.features(); ++f) {
-        if (!node.allows(context_.instance, f)) continue;
-        search_.recall(l, f);
-        raise(f);
-        bound = std::min(bound, least.sum(f));
+
+    void guarded(FrontSearch& who) {
+        try {
+            work(who);
+        } catch (...) {
+            fail();
+        }
     }
-    return bound;
+
+    void work(FrontSearch& who) {
+        Search<AnySplits>& own = who.search_;
+        std::unique_lock guard(lock_);
+        while (next_ < size_) {
+            who.check();
+            const Limits limits = remaining_();
+            if (cutoff(limits) <= 0) break;
+            const int i = next_++, f = order_[i];
+            exhausted = next_ == size_;
+            if (!node_.allows(owner_.context_.instance, f)) continue;
+            recall(f, own);
+            if (least_.sum(f) > limits.budget) continue;
+            running_.insert(i);
+            guard.unlock();
+            if (&who == &owner_ && !joint_ && owner_.shares(level, depth_, i + 1)) {
+                joint_.emplace(owner_.search_.joint(level));
+                owner_.crew_->team.offer(*this);
+            }
+            own.attempt(level, depth_, f, {cutoff(limits)});
+            who.check();
+            own.compare(level, f);
+            guard.lock();
+            raise(f, own);
+            own.learn(level, depth_, f, home_);
+            if (least_.sum(f) <= limits.budget) combine(who, i, limits, guard);
+            running_.erase(i);
+            hand_on();
+        }
+        next_ = size_;
+        exhausted = true;
+    }
+
+    void recall(int f, Search<AnySplits>& own) {
+        own.recall(level, f, home_);
+        raise(f, own);
+    }
+    void raise(int f, const Search<AnySplits>& own) {
+        least_.raise(f, true, own.side(level, true).bound[0] + node_.inside(f).base);
+        least_.raise(f, false, own.side(level, false).bound[0] + node_.outside(f).base);
+    }
+
+    // The points of both sides of a feature. The larger side comes first: it is the one that the limits on x and y leave
+    // without points most often. What it takes at least is not left to the other.
+    void combine(FrontSearch& who, int i, const Limits& limits, std::unique_lock<std::mutex>& guard) {
+        const int f = order_[i];
+        const bool inside_first = 2 * node_.inside(f).count > node_.total().count;
+        Fronts fronts;
+        Limits left = limits;
+        left.budget -= least_.get(f, !inside_first);
+        int splits = less_splits(splits_, 1);
+        for (const bool inside : {inside_first, !inside_first}) {
+            Points& front = fronts[inside];
+            guard.unlock();
+            who.search_.enter(level, f, inside);
+            const std::int64_t cost = who.search(level + 1, depth_ - 1, splits, left, front);
+            guard.lock();
+            // What holds within narrower limits says nothing about the other features.
+            if (left.x == limits.x && left.y == limits.y && splits == less_splits(splits_, 1))
+                least_.learn(f, inside, cost);
+            if (front.empty()) return;
+            const Spot taken = front.least();
+            left = {limits.budget - front.least_cost(), limits.x - taken.x, limits.y - taken.y};
+            splits = less_splits(splits, front.least_splits());
+        }
+        waiting_.emplace(i, std::move(fronts));
+    }
+
+    void hand_on() {
+        while (!waiting_.empty() && (running_.empty() || waiting_.begin()->first < *running_.begin())) {
+            const auto next = waiting_.extract(waiting_.begin());
+            take_(order_[next.key()], next.mapped()[1], next.mapped()[0]);
+        }
+    }
+
+    FrontSearch& owner_;
+    Search<AnySplits>::Home& home_;
+    const Node& node_;
+    const std::vector<int>& order_;
+    const int size_, depth_, splits_;
+    const Remaining& remaining_;
+    const Take& take_;
+    std::mutex lock_;
+    SideCosts least_;
+    int next_ = 0;                  // in order
+    std::set<int> running_;
+    std::map<int, Fronts> waiting_;     // for those that run
+    std::optional<Search<AnySplits>::Joint> joint_;
+    std::exception_ptr error_;
+};
+
+// Does somebody want to join the loop over the features of a node, from the next one in order on?
+bool FrontSearch::shares(int l, int depth, int next) const {
+    return crew_ && search_.is_worth_sharing(l, depth, next) && crew_->team.wants_work(l);
 }
 
-// The points of both sides of feature f. The larger side comes first: it is the one that the limits on x and y leave
-// without points most often. What it takes at least is not left to the other.
-template <class Take>
-void FrontSearch::combine(int l, int depth, int splits, int f, SideCosts& least, const Limits& limits, Take&& take) {
-    const Node& node = search_.node(l);
-    const bool inside_first = 2 * node.inside(f).count > node.total().count;
-    Points fronts[2];
-    Limits left = limits;
-    left.budget -= least.get(f, !inside_first);
-    int side_splits = less_splits(splits, 1);
-    for (const bool inside : {inside_first, !inside_first}) {
-        search_.enter(l, f, inside);
-        const std::int64_t cost = search(l + 1, depth - 1, side_splits, left, fronts[inside]);
-        // What holds within narrower limits says nothing about the other features.
-        if (left.x == limits.x && left.y == limits.y && side_splits == less_splits(splits, 1))
-            least.learn(f, inside, cost);
-        if (fronts[inside].empty()) return;
-        const Spot taken = fronts[inside].least();
-        left = {limits.budget - fronts[inside].least_cost(), limits.x - taken.x, limits.y - taken.y};
-        side_splits = less_splits(side_splits, fronts[inside].least_splits());
-    }
-    take(f, fronts[1], fronts[0], limits);
+// Tries every feature at the root of the node at level l. Returns a lower bound on trees that were of interest all the
+// time but for their cost.
+std::int64_t FrontSearch::walk(int l, int depth, int splits, const Remaining& remaining, const Take& take) {
+    const std::int64_t base = search_.node(l).total().base, cutoff = remaining().budget - base + 1;
+    if (cutoff <= 0) return base;
+    Search<AnySplits>::Values avoidable{0};
+    if (!search_.prepare(l, depth, {cutoff}, avoidable)) return base + cutoff;
+    return Loop(*this, l, depth, splits, remaining, take).run();
 }
 
 bool FrontSearch::run(int splits, const Limits& limits, const FrontVisit& visit) {
     FrontVisits visits(limits, visit, context_.control);
+    Crew<FrontSearch> crew(*this, jobs_, context_.control);
     splits_ = splits;
     depth_ = usable_depth(depth_, splits);
     const Node& node = search_.enter_root();
@@ -166,15 +275,14 @@ bool FrontSearch::run(int splits, const Limits& limits, const FrontVisit& visit)
             small_.collect(node, depth_, splits, remaining(), front);
             visits.show(front);
         } else if (depth_ > 2) {
-            walk(0, depth_, splits, remaining,
-                 [&](int f, const Points& inside, const Points& outside, const Limits& left) {
-                     front.clear();
-                     each_planned_sum(node.feature(f), inside, outside, left, splits,
-                                      [&](const Spot& sum, int, auto&& make) {
-                                          if (!visits.dominates(sum)) front.insert(sum, 0, make);
-                                      });
-                     visits.show(front);
-                 });
+            walk(0, depth_, splits, remaining, [&](int f, const Points& inside, const Points& outside) {
+                front.clear();
+                each_planned_sum(node.feature(f), inside, outside, remaining(), splits,
+                                 [&](const Spot& sum, int, auto&& make) {
+                                     if (!visits.dominates(sum)) front.insert(sum, 0, make);
+                                 });
+                visits.show(front);
+            });
         }
     } catch (const SearchStopped&) {
         is_done = false;

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 
 #include "front_visits.hpp"
 #include "search.hpp"
 #include "small_fronts.hpp"
+#include "team.hpp"
 
 namespace goct {
 
@@ -15,10 +17,15 @@ namespace goct {
 // which the scalar search knows or finds fast, say whether there can be such points at all.
 //
 // Only true least sums enter the cache and the bounds from similar nodes; what holds within limits stays here. The
-// instance must keep the rows that cost the same under both labels, because they matter here. One thread.
+// instance must keep the rows that cost the same under both labels, because they matter here.
+//
+// Threads join the loop over the features of a node. Its points are taken in the order of the features, whoever finishes
+// first, so that the same points are visited in the same order, and by the same trees, however many threads there are.
 class FrontSearch {
 public:
-    FrontSearch(const SearchContext& context, Units units, int depth);
+    FrontSearch(const SearchContext& context, Units units, int depth, int jobs);
+    // Another one for the same question, of a member of the crew.
+    FrontSearch(const FrontSearch& first, int member);
 
     // Visits points of trees within the limits until each such tree is dominated by a visited point. False if stopped
     // before.
@@ -31,14 +38,18 @@ public:
 private:
     using Points = Front<Point>;
     class SideCosts;
+    class Loop;
+    friend class Crew<FrontSearch>;
+    // What is of interest by now.
+    using Remaining = std::function<Limits()>;
+    // Gets the points of both sides of a feature, inside and outside.
+    using Take = std::function<void(int, const Points&, const Points&)>;
 
     void check() const;
     std::int64_t add_leaves(const Node& node, const Limits& limits, Points& front) const;
     std::int64_t search(int l, int depth, int splits, const Limits& limits, Points& front);
-    template <class Remaining, class Take>
-    std::int64_t walk(int l, int depth, int splits, Remaining&& remaining, Take&& take);
-    template <class Take>
-    void combine(int l, int depth, int splits, int f, SideCosts& least, const Limits& limits, Take&& take);
+    std::int64_t walk(int l, int depth, int splits, const Remaining& remaining, const Take& take);
+    bool shares(int l, int depth, int next) const;
     void write(int l, int depth, int splits, const Point& point, LabelledTree& tree);
 
     const SearchContext context_;
@@ -48,6 +59,8 @@ private:
     // About the whole problem.
     int depth_, splits_ = kUnlimited;
     std::optional<Point> wanted_;
+    const int jobs_, member_ = 0;
+    Crew<FrontSearch>* crew_ = nullptr;     // while there is one
 };
 
 }  // namespace goct

@@ -489,7 +489,7 @@ FrontAnswer Oracle::walk_front(const FrontQuestion& question, const FrontVisit& 
     plan.techniques.cache = techniques_.cache && techniques_.reduce;
     const SearchContext context{instance, plan.techniques, cache_, known.number, ratios, control, plan.matrix_bytes};
 
-    return ask(FrontSearch(context, question.direction, depth));
+    return ask(FrontSearch(context, question.direction, depth, plan.jobs));
 }
 
 }  // namespace goct

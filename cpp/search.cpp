@@ -60,6 +60,13 @@ Search<V>::Search(const SearchContext& context, int depth, int classes)
 }
 
 template <class V>
+Search<V>::Search(const Search& first, int member) : Search(first.context_, first.depth_, first.classes_[first.depth_]) {
+    crew_ = first.crew_;
+    member_ = member;
+    enter_root();
+}
+
+template <class V>
 typename Search<V>::Level& Search<V>::level(int l) {
     while (size_of(levels_) <= l) {
         levels_.push_back(std::make_unique<Level>());
@@ -449,7 +456,10 @@ void Search<V>::try_features(int l, int depth, Outcome& out) {
             width_.discrepancies = discrepancies;
             compose(at, f, at.limits, out);
             sum_up(at);
-            if (!narrow()) learn(at, depth, f, at);
+            if (!narrow()) {
+                compare(at, f);
+                learn(at, depth, f, at);
+            }
         }
         lower(at.unsolved, at.sums);
     }
@@ -534,20 +544,32 @@ void Search<V>::compose(const Level& at, int f, Values& limits, Outcome& out) co
     });
 }
 
+template <class V>
+bool Search<V>::has_news(const Level& from) const {
+    const auto positive = [&](bool inside) {
+        const Values& values = relaxed(from.side[inside]);
+        return std::any_of(values.begin(), values.end(), [](std::int64_t value) { return value > 0; });
+    };
+    return context_.techniques.similarity && (positive(true) || positive(false));
+}
+
+template <class V>
+void Search<V>::compare(Level& from, int f) {
+    if (!has_news(from)) return;
+    if (from.open)
+        depth_two_.overlaps(*from.open, f, from.overlap);
+    else
+        from.node.overlaps(context_.instance, f, from.child, from.overlap);
+}
+
 // A tree for one row set, used on another, costs at most the swings of the rows that only the first one has less. So
 // the values of f's sides bound those of every other feature j: the rows that j shares with either side are bounded
 // apart and added up. With split costs the splits of the tree are counted twice then.
 template <class V>
-void Search<V>::learn(const Level& from, int depth, int f, Level& to) {
-    if (!context_.techniques.similarity) return;
+void Search<V>::learn(const Level& from, int depth, int f, Level& to) const {
+    if (!has_news(from)) return;
     const Values &in = relaxed(from.side[1]), &out = relaxed(from.side[0]);
-    const auto positive = [](std::int64_t value) { return value > 0; };
-    if (std::none_of(in.begin(), in.end(), positive) && std::none_of(out.begin(), out.end(), positive)) return;
     const Node& node = from.node;
-    if (from.open)
-        depth_two_.overlaps(*from.open, f, to.overlap);
-    else
-        node.overlaps(context_.instance, f, from.child, to.overlap);
     const std::int64_t inside = node.inside(f).swing, outside = node.total().swing - inside;
     const int splits = most_splits(below(depth), 64);
     const std::int64_t twice = split_cost_ == 0 ? 0 : splits < 64 ? splits * split_cost_ : kInfinite;
@@ -559,7 +581,7 @@ void Search<V>::learn(const Level& from, int depth, int f, Level& to) {
         if (in[m] <= 0 && out[m] <= 0) continue;
         std::int64_t *const insides = to.bounds(true, m), *const outsides = to.bounds(false, m);
         for (int j = 0; j < node.features(); ++j) {
-            const std::int64_t both = to.overlap[j], only_j = node.inside(j).swing - both;
+            const std::int64_t both = from.overlap[j], only_j = node.inside(j).swing - both;
             insides[j] = std::max(insides[j], combine(in[m] - (inside - both), out[m] - (outside - only_j)));
             outsides[j] = std::max(outsides[j], combine(in[m] - both, out[m] - only_j));
         }
@@ -576,30 +598,21 @@ void Search<V>::conclude(int l, int depth) {
     archive(depth).add(at.node, bound, at.bound[1], at.bound[0], at.side_classes);
 }
 
-// The threads of a search. Each has a search of its own, which is made when it is first needed.
 template <class V>
-struct Search<V>::Crew {
-    Crew(Search& first, int members) : first(first), helpers(members), team(members, first.context_.control) {
-        if (members > 1) first.crew_ = this;
-    }
-    ~Crew() { first.crew_ = nullptr; }
-
-    Search& first;
-    std::vector<std::unique_ptr<Search>> helpers;   // by member, from the second on
-    Team team;
-};
+typename Search<V>::Joint Search<V>::joint(int l) const {
+    const Level& at = *levels_[l];
+    return {at.node, at.sides, at.small, at.ranked, at.open.has_value()};
+}
 
 template <class V>
-Search<V>& Search<V>::member(int m) {
-    if (m == 0) return crew_->first;
-    auto& helper = crew_->helpers[m];
-    if (!helper) {
-        helper = std::make_unique<Search>(context_, depth_, classes_[depth_]);
-        helper->crew_ = crew_;
-        helper->member_ = m;
-        helper->enter_root();
-    }
-    return *helper;
+void Search<V>::join(int l, const Joint& joint) {
+    Level& at = level(l);
+    at.node = joint.node;
+    at.sides = joint.sides;
+    at.small = joint.small;
+    at.ranked = joint.ranked;
+    at.open.reset(), at.allowed_open.reset();
+    if (joint.open) open_now(at);
 }
 
 // The loop over the features of a node, some of them done, shared with those who join. They take features in order and
@@ -632,15 +645,9 @@ public:
 
     void help(int member) override {
         try {
-            Search& search = owner_.member(member);
-            Level& own = search.level(level);
-            own.node = shared_->node;
-            own.sides = shared_->sides;
-            own.small = shared_->small;
-            own.ranked = shared_->ranked;
-            own.open.reset(), own.allowed_open.reset();
-            if (shared_->open) search.open_now(own);
-            guarded(search, own);
+            Search& search = owner_.crew_->member(member);
+            search.join(level, *shared_);
+            guarded(search, search.level(level));
         } catch (const SearchStopped&) {
         } catch (...) {
             fail();
@@ -648,13 +655,6 @@ public:
     }
 
 private:
-    struct Shared {         // what does not change while the loop runs
-        Node node;
-        SideValues sides;
-        DepthTwoValues small;
-        bool ranked, open;
-    };
-
     // A feature before the best one wins already with the same cost.
     std::int64_t limit(int i, int m) const { return home_.limits[m] + (i < best_[m]); }
 
@@ -699,6 +699,7 @@ private:
             found.reset(size_of(limits));
             const bool ended = attempt(search, own, f, limits, found);
             search.sum_up(own);
+            if (ended) search.compare(own, f);      // else a child may be half made
             guard.lock();
             lower(home_.unsolved, own.sums);
             // The first feature that has a tree will do, even if one after it was faster with a better one.
@@ -712,14 +713,14 @@ private:
                 if (level == 0 && m + 1 == size_of(limits)) owner_.report_incumbent(found.cost[m]);
             }
             done_[i] = true;
-            if (ended) search.learn(own, depth_, f, home_);     // else a child may be half made
+            if (ended) search.learn(own, depth_, f, home_);
             report();
         }
         exhausted = true;
     }
 
     void share() {
-        shared_.emplace(Shared{home_.node, home_.sides, home_.small, home_.ranked, home_.open.has_value()});
+        shared_.emplace(owner_.joint(level));
         owner_.crew_->team.offer(*this);
     }
 
@@ -768,19 +769,21 @@ private:
     std::vector<bool> done_;    // bounds of the others are not in unsolved yet
     Level scratch_;
     double next_report_ = 0;
-    std::optional<Shared> shared_;
+    std::optional<Joint> shared_;
     std::exception_ptr error_;
 };
 
-// Does somebody want to join the loop over the features of a node, from the next one in order on, and is there enough to
-// do?
 template <class V>
-bool Search<V>::shares(int l, int depth, int next) const {
-    if (!crew_ || narrow()) return false;
+bool Search<V>::is_worth_sharing(int l, int depth, int next) const {
     const Level& at = *levels_[l];
     const double left = at.node.features() - next, sweep = double(at.node.rows()) * at.node.features();
-    const double work = left * sweep * (depth > 3 && !at.open ? at.node.features() : 1);
-    return left > 0 && work >= kWorkToShare && crew_->team.wants_work(l);
+    return left > 0 && left * sweep * (depth > 3 && !at.open ? at.node.features() : 1) >= kWorkToShare;
+}
+
+// Does somebody want to join the loop over the features of a node, from the next one in order on?
+template <class V>
+bool Search<V>::shares(int l, int depth, int next) const {
+    return crew_ && !narrow() && is_worth_sharing(l, depth, next) && crew_->team.wants_work(l);
 }
 
 template <class V>
@@ -794,7 +797,7 @@ template <class V>
 typename Search<V>::Outcome Search<V>::solve(const Values& cutoffs, int jobs, Effort effort, bool deepen) {
     jobs_ = jobs;
     watched_ = deepen;
-    Crew crew(*this, jobs);
+    Crew<Search> crew(*this, jobs, context_.control);
     Outcome best;
     best.reset(size_of(cutoffs));
     const Node& root = enter_root();
@@ -852,7 +855,7 @@ typename Search<V>::Values Search<V>::bound_on(int f) {
 
 template <class V>
 typename Search<V>::Outcome Search<V>::solve_part(const std::vector<int>& features, const Values& cutoffs, int jobs) {
-    Crew crew(*this, jobs);
+    Crew<Search> crew(*this, jobs, context_.control);
     Level& root = level(0);
     root.order = features;
     Outcome best;

@@ -65,6 +65,8 @@ enum class Effort { all, any_tree, first_trees };
 // trees that are allowed. They hold for both; only they carry over to similar row sets.
 template <class V>
 class Search {
+    struct Level;
+
 public:
     using Values = typename V::template Each<std::int64_t>;
 
@@ -84,6 +86,8 @@ public:
 
     // `classes`: of trees for all rows.
     Search(const SearchContext& context, int depth, int classes = 1);
+    // Another one for the same question, of a member of the crew.
+    Search(const Search& first, int member);
 
     // The trees for all rows that cost least, if that is below their cutoffs: then bound and cost are equal. Otherwise
     // the bound is at least the cutoff. If the search was stopped, the bounds are true and the trees the best so far.
@@ -114,10 +118,27 @@ public:
     void recall(int l, int f) { recall(*levels_[l], f, *levels_[l]); }
     const Outcome& side(int l, bool inside) const { return levels_[l]->side[inside]; }
     void attempt(int l, int depth, int f, const Values& limits);
-    // What the sides of f say about those of the other features.
-    void learn(int l, int depth, int f) { learn(*levels_[l], depth, f, *levels_[l]); }
     // After all features: leaves what was learned to similar nodes.
     void conclude(int l, int depth);
+    // For those who do so together: each has a search of its own, and joins the node of one of them. What that one
+    // knows about the sides of features is read and raised by all, one at a time.
+    struct Joint {          // what does not change meanwhile
+        Node node;
+        SideValues sides;
+        DepthTwoValues small;
+        bool ranked, open;
+    };
+    using Home = Level;
+    Home& home(int l) { return level(l); }
+    Joint joint(int l) const;
+    void join(int l, const Joint& joint);
+    void recall(int l, int f, Home& home) const { recall(home, f, *levels_[l]); }
+    // After attempt(): what the sides of f share with those of the other features; so that, later, home can be told what
+    // they say about these.
+    void compare(int l, int f) { compare(*levels_[l], f); }
+    void learn(int l, int depth, int f, Home& home) const { learn(*levels_[l], depth, f, home); }
+    // Is there enough to do at a node, from the next of its features on, for more than one?
+    bool is_worth_sharing(int l, int depth, int next) const;
 
 private:
     struct Level {
@@ -138,7 +159,7 @@ private:
         std::int64_t* bounds(bool inside, int m) { return bound[inside].data() + std::size_t(m) * node.features(); }
     };
     class Loop;
-    struct Crew;
+    friend class Crew<Search>;
 
     Level& level(int l);
     Archive& archive(int depth);
@@ -166,7 +187,9 @@ private:
     void relax(int l, Values& bound);
     void recall(Level& from, int f, Level& to) const;
     void sum_up(Level& at) const;
-    void learn(const Level& from, int depth, int f, Level& to);
+    bool has_news(const Level& from) const;
+    void compare(Level& from, int f);
+    void learn(const Level& from, int depth, int f, Level& to) const;
 
     void take_tree(const DepthTwoValues& values, int m, std::int64_t leaf, Outcome& out) const;
     template <class Solve>
@@ -183,7 +206,6 @@ private:
     bool start(int l, const Values& cutoffs, const std::optional<DepthTwoValues>& small, Outcome& out);
     void try_features(int l, int depth, Outcome& out);
     bool shares(int l, int depth, int next) const;
-    Search& member(int m);
     bool slack() const;
     void search_side(int l, int depth, int f, bool inside, const Values& cutoffs, Outcome& out);
     void compose(const Level& at, int f, Values& limits, Outcome& out) const;
@@ -231,8 +253,8 @@ private:
     bool narrow() const { return width_.features > 0; }
     double tried_ = 0;          // share of the features of the first node in the last pass over all of them
     int jobs_ = 1;
-    Crew* crew_ = nullptr;      // while there is one
-    int member_ = 0;            // of it
+    Crew<Search>* crew_ = nullptr;      // while there is one
+    int member_ = 0;                    // of it
     bool takes_any_ = false, has_enough_ = false;   // see Effort::any_tree
     bool watched_ = true;       // bounds of a search that only helps another one are not those of the question
 };

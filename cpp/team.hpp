@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <memory>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -67,6 +68,30 @@ private:
     std::vector<int> waiting_;              // at which levels
     bool over_ = false;
     std::vector<std::thread> threads_;
+};
+
+// A team whose members are searches S. Each has one of its own, made by S(first, member) when it is first needed, and
+// knows its crew while there is one: S has a pointer crew_, which stays null in a crew of one.
+template <class S>
+class Crew {
+    S& first_;
+    std::vector<std::unique_ptr<S>> others_;
+
+public:
+    Crew(S& first, int members, Control& control) : first_(first), others_(members), team(members, control) {
+        if (members > 1) first.crew_ = this;
+    }
+    ~Crew() { first_.crew_ = nullptr; }
+    Crew(const Crew&) = delete;
+
+    // Called by that member only.
+    S& member(int m) {
+        if (m == 0) return first_;
+        if (!others_[m]) others_[m] = std::make_unique<S>(first_, m);
+        return *others_[m];
+    }
+
+    Team team;      // the first to go
 };
 
 }  // namespace goct

@@ -299,20 +299,28 @@ TEST(parts_together_are_the_question) {
     }
 }
 
-// The points within the limits are all dominated by visited ones unless the walk was stopped.
-TEST(a_stopped_front_claims_nothing) {
-    Random random(13);
-    for (int trial = 0; trial < 60; ++trial) {
-        Data data = draw_data(random, 12, 5);
-        data.min_leaf_weight = 0;
-        std::vector<std::int64_t> positives, negatives;
-        for (int r = 0; r < data.rows; ++r) {
+struct Errors {         // of two classes, by row
+    std::vector<std::int64_t> positives, negatives;
+
+    Errors(Random& random, int rows) {
+        for (int r = 0; r < rows; ++r) {
             positives.push_back(draw(random, 0, 4));
             negatives.push_back(draw(random, 0, 4));
         }
-        const FrontQuestion question{positives.data(), negatives.data(), {1, 1}, {1000, 1000, 1000}, data.depth, 0, {}};
+    }
+};
+
+// The points within the limits are all dominated by visited ones unless the walk was stopped.
+TEST(a_stopped_front_claims_nothing) {
+    Random random(13);
+    for (int trial = 0; trial < 60 * scale(); ++trial) {
+        Data data = draw_data(random, 12, 5);
+        data.min_leaf_weight = 0;
+        const Errors errors(random, data.rows);
+        const FrontQuestion question{
+            errors.positives.data(), errors.negatives.data(), {1, 1}, {1000, 1000, 1000}, data.depth, 0, {}};
         std::vector<std::pair<std::int64_t, std::int64_t>> all;
-        Oracle oracle = data.oracle(1);
+        Oracle oracle = data.oracle(1 + trial % 4);
         for (const bool stop : {false, true}) {
             bool proven = false;
             for (std::int64_t polls = 0; !proven; polls += 1 + polls / 4) {
@@ -331,6 +339,39 @@ TEST(a_stopped_front_claims_nothing) {
                     CHECK(!proven || std::any_of(seen.begin(), seen.end(),
                                                  [&](const auto& p) { return p.first <= x && p.second <= y; }));
             }
+        }
+    }
+}
+
+// Threads visit the same points in the same order, whatever is wanted, and come to the same tree.
+TEST(fronts_do_not_depend_on_threads) {
+    Random random(19);
+    for (int trial = 0; trial < 150 * scale(); ++trial) {
+        Data data = draw_data(random, 40, 8);
+        data.depth = draw(random, 3, 5);
+        const Errors errors(random, data.rows);
+        FrontQuestion question{errors.positives.data(), errors.negatives.data(), {draw(random, 1, 3), draw(random, 1, 3)},
+                               {1000, 1000, 1000}, data.depth, data.min_leaf_weight, {}};
+        if (draw(random, 0, 1)) question.max_splits = draw(random, 1, 8);
+        const std::int64_t factor = draw(random, 1, 5);
+        std::optional<std::vector<std::int64_t>> first;
+        for (const int jobs : {1, 2, 3, 8}) {
+            Oracle oracle = data.oracle(jobs);
+            Control control;
+            std::vector<std::int64_t> seen;
+            std::int64_t best = 1000000;
+            const auto visit = [&](const Spot& spot) -> std::optional<Limits> {
+                seen.push_back(spot.x);
+                seen.push_back(spot.y);
+                if ((spot.x + 1) * (spot.y + factor) >= best) return std::nullopt;
+                best = (spot.x + 1) * (spot.y + factor);
+                return Limits{1000, best / factor, best};
+            };
+            const FrontAnswer answer = oracle.search_front(question, visit, control);
+            CHECK(answer.proven);
+            for (const TreeNode& node : answer.tree) seen.push_back(node.feature), seen.push_back(node.label);
+            if (!first) first = seen;
+            CHECK(*first == seen);
         }
     }
 }
