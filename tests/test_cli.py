@@ -606,6 +606,14 @@ def test_path(customers: Path, tmp_path: Path) -> None:
     assert "must end in .png" in fails(*command, "--plot", tmp_path / "p.doc")
 
 
+def test_a_value_of_minus_one_in_the_table_of_a_path(tmp_path: Path) -> None:
+    data, table = tmp_path / "data.csv", tmp_path / "path.csv"
+    data.write_text("x,y\n" + "1,no\n" * 5 + "1,yes\n" + "0,yes\n" * 3)
+    result = run("path", data, "--target", "y", "--metric", "class_cost", "--depth", 1, "-o", table)
+    assert result.exit_code == 0, result.output
+    assert pd.read_csv(table)["value"].tolist() == [-4.0, -1.0]
+
+
 def test_infeasible(customers: Path, tmp_path: Path) -> None:
     model = tmp_path / "m.json"
     result = run(

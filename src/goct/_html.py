@@ -42,13 +42,10 @@ def html_table(head: Sequence[str], rows: Sequence[Iterable[Any]]) -> str:
 
 
 def html_tree(lines: Iterable[tuple[int, str, str, int | None, str]]) -> str:
-    """Return a tree.
+    """Return a tree, given its nodes in preorder.
 
-    Parameters
-    ----------
-    lines
-        For each node in preorder: its depth, the answer that leads to it, its question or
-        class, the index of the class if it is a leaf, and a remark.
+    Each has a depth, the answer that leads to it, its question or class, the index of the class if
+    it is a leaf, and a remark.
     """
     made = []
     for depth, answer, words, label, remark in lines:

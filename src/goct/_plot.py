@@ -10,13 +10,7 @@ if TYPE_CHECKING:
 
 
 def new_figure(width: float, height: float) -> Figure:
-    """Return a figure of some inches that no window shows.
-
-    Raises
-    ------
-    ImportError
-        If matplotlib is not installed.
-    """
+    """Return a figure of some inches that no window shows, or an error without matplotlib."""
     try:
         from matplotlib.figure import Figure
     except ImportError:

@@ -31,19 +31,9 @@ def cart_tree(
 ) -> Tree:
     """Grow a tree with scikit-learn's CART on the features of a problem.
 
-    Parameters
-    ----------
-    problem
-        The data.
-    max_depth, max_leaves
-        The largest size; any number of leaves if None.
-    gains
-        What each class is worth in each row, which CART takes for the weight
-        of samples of that class; the class counts by default.
-    columns
-        The original features that may be used; all that matter by default.
-    random_state
-        Decides between splits that are equally good.
+    Any number of leaves if `max_leaves` is None. `gains` is what each class is worth in each row,
+    which CART takes for the weight of samples of that class; the class counts by default. `columns`
+    are the original features that may be used; all that matter by default.
     """
     gains = problem.counts if gains is None else gains
     too_small = max_depth == 0 or (max_leaves is not None and max_leaves < 2)
@@ -87,18 +77,8 @@ def rank_features(
 ) -> list[int]:
     """Return columns in the order of their importance in a random forest, the largest first.
 
-    Parameters
-    ----------
-    problem
-        The data.
-    gains
-        What each class is worth in each row: the weights of samples.
-    columns
-        The original columns to rank.
-    random_state
-        The seed of the forest.
-    seconds
-        Fewer than 100 trees are grown, but at least ten, if they would take longer.
+    `gains` are the weights of samples. Fewer than 100 trees are grown, but at least ten, if they
+    would take longer than some seconds.
     """
     from sklearn.ensemble import RandomForestClassifier  # takes a moment to load
 
@@ -122,13 +102,7 @@ def _cells(
 ) -> tuple[NDArray[Any], Callable[[int, float], int]]:
     """Return the values of the distinct rows, and what finds the feature of a column and a cut.
 
-    Parameters
-    ----------
-    problem
-        The data.
-    columns
-        The original features to use. All that matter if None: those that are
-        thresholds as ranks.
+    If `columns` is None, these are all features that matter, those that are thresholds as ranks.
     """
     features = problem.features
     if columns is None and isinstance(features, RankedFeatures):

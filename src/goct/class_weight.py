@@ -23,22 +23,9 @@ def weigh_classes(
     labels: NDArray[np.integer[Any]],
     sample_weight: ArrayLike | None,
 ) -> tuple[NDArray[Any] | None, Fraction]:
-    """Return the weights of samples times those of their classes.
+    """Return the weights of samples times those of their classes, in multiples of a unit.
 
-    Parameters
-    ----------
-    class_weight
-        A dictionary from labels to numbers, "balanced", or None.
-    classes, labels
-        The classes, and the index of that of each sample.
-    sample_weight
-        The weights of the samples; None for ones.
-
-    Returns
-    -------
-    weights, unit
-        The weight of each sample in multiples of a unit; no weights if all are one.
-        They are integers where that is possible with a small sum.
+    They are integers where that is possible with a small sum; None if all are one.
     """
     weights = None if sample_weight is None else check_weights(sample_weight, len(labels))
     if class_weight is None:

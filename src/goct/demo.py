@@ -18,17 +18,7 @@ from goct.solve import solve
 def run_demo(
     *, depth: int = 4, time_limit: float = 60.0, echo: Callable[[str], object] = print
 ) -> Solution:
-    """Maximise the F1 score on the breast cancer data, and show what is proven.
-
-    Parameters
-    ----------
-    depth
-        The depth of the tree.
-    time_limit
-        Seconds at most.
-    echo
-        Prints a line.
-    """
+    """Maximise the F1 score on the breast cancer data, and show what is proven."""
     data = load_breast_cancer()
     binarizer = Binarizer(n_thresholds=5).fit(data.data)
     problem = Problem.from_arrays(

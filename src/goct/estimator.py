@@ -47,27 +47,13 @@ _ROUNDING = Fraction(1, 10**9)
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """What the search is about.
-
-    Attributes
-    ----------
-    binarizer
-        The fitted conditions.
-    problem
-        The data over them.
-    metric
-        What to maximise.
-    classes
-        The labels, sorted.
-    min_samples_leaf
-        The least number of samples in a leaf; 0 if every tree has such leaves.
-    """
+    """What the search is about: the data over fitted conditions."""
 
     binarizer: Binarizer
     problem: Problem
     metric: Metric
-    classes: NDArray[Any]
-    min_samples_leaf: int
+    classes: NDArray[Any]  # sorted
+    min_samples_leaf: int  # 0 if every tree has such leaves
 
 
 class OptimalTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]

@@ -35,13 +35,6 @@ def as_fraction(value: Any, name: str = "value") -> Fraction:
     that of 0.1 + 0.2 is 3/10. Otherwise it stands for the decimal number it
     prints as.
 
-    Parameters
-    ----------
-    value
-        A finite real number of any Python or numpy type.
-    name
-        How to call the number in an error message.
-
     Raises
     ------
     TypeError
@@ -299,23 +292,11 @@ def common_integers(fractions: Sequence[Fraction]) -> tuple[int, list[int]]:
 def scale_to_integers(values: NDArray[Any], name: str) -> tuple[NDArray[np.int64], Fraction, bool]:
     """Write numbers as integer multiples of one unit.
 
-    Parameters
-    ----------
-    values
-        Finite numbers of any shape.
-    name
-        How to call them in an error message.
-
-    Returns
-    -------
-    integers, unit, exact
-        ``values == integers * unit``, exactly where that is possible: integers
-        whose absolute values sum up to less than 2**62, or other numbers that
-        are multiples of a unit (whole ones of their greatest common divisor) with
-        a sum below 2**29. Otherwise `exact` is
-        False and the values are rounded to multiples of about
-        2**-28 of the sum of their absolute values, which leaves room for exact
-        products of two such sums.
+    Returns integers, the unit, and whether ``values == integers * unit`` exactly. That is
+    possible for integers whose absolute values sum up to less than 2**62, and for other numbers
+    that are multiples of a unit (whole ones of their greatest common divisor) with a sum below
+    2**29. Otherwise the values are rounded to multiples of about 2**-28 of the sum of their
+    absolute values, which leaves room for exact products of two such sums.
     """
     if values.dtype.kind in "bui":
         if values.size and values.dtype == np.uint64 and values.max() >= _INT64_LIMIT:

@@ -11,13 +11,7 @@ from typing import IO, Any
 
 
 def read_bytes(path: str | os.PathLike[str], limit: int) -> bytes:
-    """Return the first bytes of a file.
-
-    Raises
-    ------
-    ValueError
-        If it cannot be read; the message says why, but does not name the file.
-    """
+    """Return the first bytes of a file, or raise a `ValueError` that says why, without its name."""
     try:
         with open(path, "rb") as file:
             return file.read(limit)
@@ -37,13 +31,6 @@ def atomic_write(path: str | os.PathLike[str], *, binary: bool = False) -> Itera
 
     What is written goes to a temporary file in the same folder, which replaces
     `path` at the end. If an error or Ctrl-C comes first, `path` stays as it was.
-
-    Parameters
-    ----------
-    path
-        The file to write or replace.
-    binary
-        Whether bytes are written, and not text.
     """
     target = Path(path)
     if target.is_dir():

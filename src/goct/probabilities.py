@@ -52,15 +52,9 @@ class Smoothing:
     def probabilities(
         self, tree: Tree, counts: Sequence[Sequence[int | float | Fraction]]
     ) -> NDArray[np.float64]:
-        """Return the probability of each class at every node, in preorder.
+        """Return the probability of each class at every node, in preorder, from the weights there.
 
-        Parameters
-        ----------
-        tree
-            The tree.
-        counts
-            The weight of each class that reaches each node, in preorder. A leaf
-            that nothing reaches, and that is not smoothed, gives its label 1.
+        A leaf that nothing reaches, and that is not smoothed, gives its label 1.
         """
         found = np.array(counts, dtype=np.float64)
         prior = np.full(found.shape[1], 1 / found.shape[1])

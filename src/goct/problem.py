@@ -591,12 +591,7 @@ class _Samples:
     ) -> tuple[NDArray[np.integer], dict[str, Any]]:
         """Return the rows to keep, those that have a weight, and what a problem knows of them.
 
-        Parameters
-        ----------
-        first
-            A sample of each kind, kinds having equal features.
-        group
-            The kind of each sample.
+        Samples of the same group have equal features; `first` is one of each.
         """
         n_rows, n_classes = len(first), len(self.classes)
         counts = _sum_by_group(

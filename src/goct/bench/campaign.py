@@ -17,19 +17,13 @@ from goct.bench.version import code_version
 
 @dataclass(frozen=True)
 class Tally:
-    """How a campaign went: runs that were asked for, done before, done now, and lost.
-
-    Attributes
-    ----------
-    ends
-        How those that were done now ended.
-    """
+    """How a campaign went: runs that were asked for, done before, done now, and lost."""
 
     asked: int
     before: int
     now: int
     lost: int
-    ends: Mapping[Status, int] = field(default_factory=dict)
+    ends: Mapping[Status, int] = field(default_factory=dict)  # how those that were done now ended
 
     @property
     def is_complete(self) -> bool:
@@ -49,22 +43,7 @@ def run_campaign(
     """Do all runs of some experiments that are not in the results file yet.
 
     Each outcome is written when it is there: what is interrupted goes on where
-    it was when it is asked for again.
-
-    Parameters
-    ----------
-    experiments
-        The runs of each experiment.
-    folder
-        The datasets.
-    results
-        Where outcomes are kept.
-    executor
-        Who does the runs.
-    about
-        What to remember about the campaign: the command, the machine.
-    display
-        Shows how far it is.
+    it was when it is asked for again. `about` is what to remember: the command, the machine.
     """
     version = code_version()
     wanted: dict[str, Spec] = {}

@@ -98,14 +98,8 @@ def draw_test(
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Draw three quarters of the rows to learn from, and a quarter to test, with equal shares.
 
-    Parameters
-    ----------
-    y
-        The labels, whose shares are equal in both.
-    number
-        The same number gives the same rows.
-    most
-        The most rows to learn from; the test rows do not depend on it.
+    The same number gives the same rows. At most `most` are learnt from; the test rows do not depend
+    on it.
     """
     rng = np.random.default_rng(number)
     place = np.empty(len(y))  # where a row stands in its class, from 0 to 1
@@ -124,11 +118,6 @@ class Folder:
     Raw tables, one ``NAME.csv.gz`` each, are in it, or in a folder `tables` beside
     it. They are called ``NAME.csv``; the target is the last column, unless a
     file `catalog.csv` there has a column `target`.
-
-    Attributes
-    ----------
-    path
-        Where it is.
     """
 
     path: Path
@@ -206,13 +195,7 @@ def make_synthetic(name: str, seed: int) -> tuple[Features, Labels]:
 
 @dataclass(frozen=True)
 class Split:
-    """Half of the rows to train on, a quarter to choose with, a quarter to test.
-
-    Attributes
-    ----------
-    train, validation, test
-        The rows of each part.
-    """
+    """Half of the rows to train on, a quarter to choose with, a quarter to test."""
 
     train: NDArray[np.intp]
     validation: NDArray[np.intp]

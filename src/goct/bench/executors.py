@@ -32,16 +32,10 @@ class Job:
 
 @dataclass(frozen=True)
 class Done:
-    """A job, what came of it, and the processor that did it.
-
-    Attributes
-    ----------
-    outcome
-        None if the job was lost, and is still to be done.
-    """
+    """A job, what came of it, and the processor that did it."""
 
     job: Job
-    outcome: Outcome | None
+    outcome: Outcome | None  # None if the job was lost, and is still to be done
     processor: str
 
 
@@ -62,13 +56,7 @@ class Executor(ABC):
 
 
 class LocalExecutor(Executor):
-    """Processes on this machine.
-
-    Parameters
-    ----------
-    jobs
-        How many at a time.
-    """
+    """Processes on this machine, some at a time."""
 
     def __init__(self, jobs: int = 1) -> None:
         if jobs < 1:
@@ -111,19 +99,10 @@ def _next(queue: SimpleQueue[T]) -> T:
 
 
 class DaskExecutor(Executor):
-    """The workers of a Dask cluster; only this process writes results.
+    """The workers of a Dask cluster, a running one or one of some workers here.
 
     Each thread of a worker does one job at a time, in a process of its own. The
-    jobs of a worker that is lost are given to others.
-
-    Parameters
-    ----------
-    scheduler
-        The address of the scheduler of a running cluster; None to start one here.
-    workers
-        How many workers to start here.
-    timeout
-        Seconds to wait for the scheduler.
+    jobs of a worker that is lost are given to others. Only this process writes results.
     """
 
     def __init__(
@@ -194,19 +173,8 @@ _running: set[tuple[str, Runner]] = set()  # on a worker: who asked, and what ru
 def run_remotely(spec: str, data: bytes | None, version: str, token: str) -> tuple[str, str]:
     """Do a job on a worker, and return the outcome and the processor.
 
-    Parameters
-    ----------
-    spec, data
-        The job.
-    version
-        The sources of goct that it is about.
-    token
-        Stands for the campaign, see :func:`stop_runs`.
-
-    Raises
-    ------
-    ValueError
-        If the worker has other sources of goct.
+    The token stands for the campaign, see :func:`stop_runs`. A worker with other sources of goct
+    than those of `version` raises a `ValueError`.
     """
     if source_version() != version:
         raise ValueError(f"a worker has goct {source_version()} instead of {version}")

@@ -23,13 +23,6 @@ class Estimate:
     A run is taken to last as long as those of the same solver, depth and dataset
     have on average; before one is done, as those of the same solver and depth, and
     before that, half of its limit.
-
-    Parameters
-    ----------
-    specs
-        The runs.
-    width
-        How many run at the same time.
     """
 
     def __init__(self, specs: Sequence[Spec], width: int) -> None:
@@ -54,13 +47,7 @@ class Estimate:
 
 
 class Display:
-    """Shows the progress of a campaign.
-
-    Parameters
-    ----------
-    quiet
-        Whether to show nothing.
-    """
+    """Shows the progress of a campaign."""
 
     def __init__(self, quiet: bool = False) -> None:
         self.quiet = quiet

@@ -33,27 +33,13 @@ Cell: TypeAlias = "str | int | float | Mark | None"
 
 @dataclass(frozen=True)
 class Table:
-    """A table.
-
-    Attributes
-    ----------
-    name
-        The name of its CSV file, after that of the experiment.
-    caption
-        What it shows.
-    columns
-        The heads.
-    rows
-        The cells; None is an empty one.
-    digits
-        Digits after the point, for floats.
-    """
+    """A table; the name is that of its CSV file, after that of the experiment."""
 
     name: str
     caption: str
     columns: Sequence[str]
-    rows: Sequence[Sequence[Cell]]
-    digits: int = 3
+    rows: Sequence[Sequence[Cell]]  # None is an empty cell
+    digits: int = 3  # after the point, for floats
 
     def to_markdown(self) -> str:
         """Return the table for people."""
@@ -92,39 +78,17 @@ def _line(cells: Iterable[str]) -> str:
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure.
-
-    Attributes
-    ----------
-    name
-        The name of its file, after that of the experiment.
-    caption
-        What it shows.
-    draw
-        Draws it into a matplotlib figure.
-    size
-        Width and height, in inches.
-    """
+    """A figure; the name is that of its file, after that of the experiment."""
 
     name: str
     caption: str
-    draw: Callable[[Any], None]
-    size: tuple[float, float] = (8.0, 4.0)
+    draw: Callable[[Any], None]  # into a matplotlib figure
+    size: tuple[float, float] = (8.0, 4.0)  # width and height, in inches
 
 
 @dataclass(frozen=True)
 class Report:
-    """What an experiment has to show.
-
-    Attributes
-    ----------
-    text
-        Paragraphs that say what was done.
-    tables, figures
-        What came out.
-    notes
-        Why the numbers differ from those of the paper, and the like.
-    """
+    """What an experiment has to show: paragraphs that say what was done, and what came out."""
 
     text: Sequence[str]
     tables: Sequence[Table] = ()

@@ -11,13 +11,7 @@ _NAMES = {"HTRU2": "HTRU_2", "german": "german-credit"}
 
 @dataclass(frozen=True)
 class Reported:
-    """The tables of the paper; all of them are empty if there is no folder.
-
-    Attributes
-    ----------
-    folder
-        Where the tables are.
-    """
+    """The tables of the paper, in a folder; all of them are empty if there is none."""
 
     folder: Path | None = None
 

@@ -56,29 +56,13 @@ class Run:
 
 @dataclass(frozen=True)
 class Campaign:
-    """The runs of an experiment that were asked for together.
-
-    Attributes
-    ----------
-    number
-        Its number in the results file.
-    experiment
-        The name of the experiment.
-    version
-        The version of the code.
-    about
-        The command, the machine and the like.
-    started
-        When it was first asked for.
-    runs
-        The runs, in the order in which they were asked for.
-    """
+    """The runs of an experiment that were asked for together, in that order."""
 
     number: int
     experiment: str
     version: str
-    about: dict[str, Any]
-    started: str
+    about: dict[str, Any]  # the command, the machine and the like
+    started: str  # when it was first asked for
     runs: tuple[Run, ...]
 
     @property
@@ -88,20 +72,7 @@ class Campaign:
 
 
 class Results:
-    """A results file, which is an SQLite database.
-
-    Parameters
-    ----------
-    path
-        The file.
-    create
-        Whether to make the file if it is not there.
-
-    Raises
-    ------
-    ValueError
-        If the file is not there, or is something else.
-    """
+    """A results file, which is an SQLite database; what is none is a `ValueError`."""
 
     def __init__(self, path: Path, *, create: bool = False) -> None:
         if not create and not path.is_file():

@@ -35,12 +35,8 @@ class Runner:
     def run(self, spec: Spec, path: Path | None) -> Outcome:
         """Run a specification on the dataset in a file, or on one made on the spot.
 
-        Raises
-        ------
-        InterruptedError
-            If :meth:`stop` was called meanwhile.
-        ValueError
-            If goct or the solver has changed since this process began.
+        An `InterruptedError` says that :meth:`stop` was called meanwhile, a `ValueError` that goct
+        or the solver has changed since this process began.
         """
         with tempfile.TemporaryDirectory(prefix="goct-bench-") as folder:
             result, errors = Path(folder, "result"), Path(folder, "errors")

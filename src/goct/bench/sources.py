@@ -73,22 +73,10 @@ def fetch(
     opened: Callable[[str], bytes] | None = None,
     table: Callable[[int], str] | None = None,
 ) -> tuple[list[str], dict[str, str]]:
-    """Fetch public datasets into a folder.
+    """Fetch public datasets into a folder; returns what is there now, and why sources failed.
 
-    Parameters
-    ----------
-    folder
-        Where to write them.
-    opened
-        Returns what is at an address; by default what the network says.
-    table
-        Returns a table of OpenML as CSV, its target last; by default what the
-        network says.
-
-    Returns
-    -------
-    names, failures
-        What is there now, and why sources failed.
+    `opened` returns what is at an address, and `table` a table of OpenML as CSV, its target last;
+    by default what the network says.
     """
     folder.mkdir(parents=True, exist_ok=True)
     names, failures = [], {}

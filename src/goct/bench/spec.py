@@ -15,49 +15,20 @@ ANY_DEPTH = 0
 
 @dataclass(frozen=True)
 class Spec:
-    """A run, completely specified: the same specification asks the same question.
-
-    Attributes
-    ----------
-    dataset
-        The name of a dataset.
-    digest
-        What tells the content of the dataset from others of that name.
-    solver
-        Who does it, see :mod:`goct.bench.peers`.
-    metric
-        What is maximised.
-    depth
-        The largest depth of the tree; ANY_DEPTH without a limit.
-    limit
-        Seconds that the solver is given.
-    memory
-        Bytes that the process may take; 0 for no limit.
-    penalty
-        What each split costs, as a decimal number.
-    split
-        The number of the random split whose training half is learnt from; None
-        for all rows.
-    seed
-        A seed for solvers, and for datasets that are made on the spot.
-    options
-        Options of the solver: pairs of a name and a plain value.
-    package
-        The package behind the solver, with its version; "" if that is goct itself.
-    """
+    """A run, completely specified: the same specification asks the same question."""
 
     dataset: str
-    digest: str
-    solver: str
+    digest: str  # tells the content of the dataset from others of that name
+    solver: str  # see goct.bench.peers
     metric: str = "accuracy"
-    depth: int = 2
-    limit: float = 60.0
-    memory: int = 0
-    penalty: str = "0"
-    split: int | None = None
-    seed: int = 0
-    options: tuple[tuple[str, Any], ...] = ()
-    package: str = ""
+    depth: int = 2  # the largest depth of the tree; ANY_DEPTH without a limit
+    limit: float = 60.0  # seconds for the solver
+    memory: int = 0  # bytes for the process; 0 for no limit
+    penalty: str = "0"  # of a split, as a decimal number
+    split: int | None = None  # of which random split to learn from a half; None for all rows
+    seed: int = 0  # for solvers, and for datasets that are made on the spot
+    options: tuple[tuple[str, Any], ...] = ()  # of the solver: names and plain values
+    package: str = ""  # behind the solver, with its version; "" if that is goct
 
     def __post_init__(self) -> None:
         pairs = tuple(sorted((str(name), _frozen(value)) for name, value in self.options))
@@ -124,53 +95,27 @@ class Status(Enum):
 class Outcome:
     """What came of a run; all values are computed from predictions, not taken from the solver.
 
-    Attributes
-    ----------
-    status
-        How it ended.
-    seconds, cpu
-        Wall-clock and processor time of the solver, its preparation of the data
-        included; for runs that were killed, of the whole process.
-    value, objective
-        The metric on the rows that were learnt from, and minus the penalty.
-    claimed
-        The value that the solver states itself, if it does.
-    bound
-        A proven bound on the objective, if the solver gives one.
-    is_proven
-        Whether the solver claims that no tree is better.
-    splits, depth
-        The size of the tree.
-    train, validation, test
-        Confusion matrices (TP, FP, FN, TN) of two classes on the rows that were
-        learnt from and, for splits, on the others.
-    path
-        Further trees, of solvers that give one for each of some penalties: the
-        penalty, the number of splits and the confusion matrices of each.
-    peak
-        The largest memory that the process took, in bytes.
-    message
-        What went wrong.
-    stats
-        What else there is to say.
+    Times are of the solver, its preparation of the data included; for runs that were killed, of the
+    whole process. Confusion matrices (TP, FP, FN, TN) of two classes are on the rows that were
+    learnt from and, for splits, on the others.
     """
 
     status: Status
-    seconds: float = 0.0
-    cpu: float | None = None
-    value: float | None = None
-    objective: float | None = None
-    claimed: float | None = None
-    bound: float | None = None
-    is_proven: bool = False
+    seconds: float = 0.0  # wall-clock time
+    cpu: float | None = None  # processor time
+    value: float | None = None  # the metric on the rows that were learnt from
+    objective: float | None = None  # the same minus the penalty
+    claimed: float | None = None  # the value that the solver states itself
+    bound: float | None = None  # a proven one on the objective, if the solver gives one
+    is_proven: bool = False  # whether the solver claims that no tree is better
     splits: int | None = None
     depth: int | None = None
     train: tuple[int, int, int, int] | None = None
     validation: tuple[int, int, int, int] | None = None
     test: tuple[int, int, int, int] | None = None
-    path: tuple[Mapping[str, Any], ...] = ()
-    peak: int | None = None
-    message: str = ""
+    path: tuple[Mapping[str, Any], ...] = ()  # trees for penalties: penalty, splits, matrices
+    peak: int | None = None  # the largest memory of the process, in bytes
+    message: str = ""  # what went wrong
     stats: Mapping[str, Any] = field(default_factory=dict)
 
     @property

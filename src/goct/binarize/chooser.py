@@ -30,27 +30,15 @@ _N_QUANTILES = 3
 
 @dataclass(frozen=True, eq=False)
 class Chooser:
-    """Chooses the conditions of one column after the other.
-
-    Attributes
-    ----------
-    method, n_thresholds, no_cut, min_frequency, max_levels
-        The parameters of a :class:`goct.binarize.Binarizer`.
-    n_quantiles
-        How many quantiles there may be in a column besides MDLP's cuts.
-    given
-        Thresholds of some columns that are not to be chosen.
-    labels, weights
-        Those of the rows, if any.
-    """
+    """Chooses the conditions of one column after the other, as a `Binarizer` was told to."""
 
     method: str
     n_thresholds: int | None
-    n_quantiles: int
+    n_quantiles: int  # in a column besides MDLP's cuts, at most
     no_cut: str
     min_frequency: float | None
     max_levels: int | None
-    given: Mapping[str, list[Any]]
+    given: Mapping[str, list[Any]]  # thresholds of some columns that are not to be chosen
     labels: NDArray[np.intp] | None
     weights: NDArray[np.float64] | None
 

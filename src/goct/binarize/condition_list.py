@@ -21,18 +21,10 @@ Reader: TypeAlias = Callable[[str, Collection[str]], Column]
 
 @dataclass(frozen=True, eq=False)
 class Cuts:
-    """The thresholds of a column of numbers or dates: conditions ``x > t`` that are made on demand.
-
-    Attributes
-    ----------
-    column
-        The name of the column.
-    thresholds
-        Increasing floats, or moments of the type datetime64[us].
-    """
+    """The thresholds of a column of numbers or dates: conditions ``x > t``, made on demand."""
 
     column: str
-    thresholds: NDArray[Any]
+    thresholds: NDArray[Any]  # increasing floats, or moments of the type datetime64[us]
 
     def __len__(self) -> int:
         return len(self.thresholds)
@@ -79,18 +71,10 @@ class Cuts:
 
 @dataclass(frozen=True)
 class LevelCuts:
-    """The thresholds of an ordered categorical column: conditions ``size ≥ mid``.
-
-    Attributes
-    ----------
-    column
-        The name of the column.
-    levels
-        The categories, in order.
-    """
+    """The thresholds of an ordered categorical column: conditions ``size ≥ mid``."""
 
     column: str
-    levels: tuple[str, ...]
+    levels: tuple[str, ...]  # in order
 
     def __len__(self) -> int:
         return len(self.levels) - 1
@@ -116,11 +100,6 @@ class ConditionList(Sequence[Condition]):
     """The conditions of a table, those on thresholds being made when they are asked for.
 
     Each block is a column of ranks: that of a single condition has the ranks 0 and 1.
-
-    Parameters
-    ----------
-    blocks
-        Conditions, and the thresholds of whole columns.
     """
 
     def __init__(self, blocks: Sequence[Block]) -> None:
@@ -206,18 +185,7 @@ class ConditionList(Sequence[Condition]):
 
 
 class ConditionNames(Sequence[str]):
-    """The names of conditions, made when they are asked for.
-
-    Parameters
-    ----------
-    conditions
-        The conditions.
-
-    Attributes
-    ----------
-    conditions
-        The conditions.
-    """
+    """The names of conditions, made when they are asked for."""
 
     def __init__(self, conditions: ConditionList) -> None:
         self.conditions = conditions

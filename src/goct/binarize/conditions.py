@@ -180,14 +180,7 @@ def evaluate(
 ) -> NDArray[np.uint8]:
     """Return which row of a table meets which condition, as a 0/1 matrix.
 
-    Parameters
-    ----------
-    conditions
-        The conditions, one per column of the matrix.
-    n_rows
-        The number of rows of the table.
-    read
-        Returns a column of the table, given its name and the levels that are asked for.
+    `read` returns a column of the table, given its name and the levels that are asked for.
     """
     matrix = np.zeros((n_rows, len(conditions)), dtype=np.uint8)
     by_column: dict[str, list[int]] = {}

@@ -27,17 +27,7 @@ def label_change_gaps(
 ) -> list[Gap]:
     """Return the gaps between neighbouring values whose rows do not all have one label.
 
-    Parameters
-    ----------
-    values
-        Finite numbers.
-    labels
-        The class of each value: 0, 1, ...
-    weights
-        Positive weights of the values; 1 if not given.
-    n_gaps
-        How many gaps at most: again and again, the part is cut that gains most
-        information by it. All of them if None.
+    Of more than `n_gaps`, again and again the part is cut that gains most information by it.
     """
     counts, gaps = _blocks(values, labels, weights)
     if n_gaps is None or n_gaps >= len(gaps):
@@ -53,15 +43,8 @@ def mdlp_gaps(
 ) -> list[Gap]:
     """Return the gaps that MDLP accepts; there may be none.
 
-    Parameters
-    ----------
-    values, labels
-        As in :func:`label_change_gaps`.
-    weights
-        Positive weights of the values; 1 if not given. They count as numbers
-        of rows.
-    n_gaps
-        How many gaps at most: those that gain most information come first.
+    Weights count as numbers of rows. Of more than `n_gaps`, those that gain most information come
+    first.
     """
     counts, gaps = _blocks(values, labels, weights)
     return [gaps[i] for i in _best_cuts(counts, n_gaps, needs_to_pay=True)]
@@ -72,10 +55,7 @@ def _blocks(
 ) -> tuple[_Floats, list[Gap]]:
     """Merge neighbouring values that share one label, since no best cut lies between them.
 
-    Returns
-    -------
-    counts, gaps
-        The weight of each class in each block, and the gaps between the blocks.
+    Returns the weight of each class in each block, and the gaps between the blocks.
     """
     if len(values) == 0:
         return np.zeros((0, 1)), []
@@ -100,10 +80,7 @@ def _blocks(
 def _best_cuts(counts: _Floats, n_cuts: int | None, *, needs_to_pay: bool) -> list[int]:
     """Cut a sequence of blocks, the part that gains most first.
 
-    Returns
-    -------
-    list of int
-        The gaps to cut, in increasing order; gap i lies behind block i.
+    Returns the gaps to cut, in increasing order; gap i lies behind block i.
     """
     below = np.concatenate([np.zeros((1, counts.shape[1])), np.cumsum(counts, axis=0)])
     open_parts: list[tuple[float, int, int, int]] = []

@@ -24,7 +24,7 @@ from goct.binarize import Binarizer
 from goct.cli.guard import UsageError, note
 from goct.data import Table, TableFile, find_dialect, read_csv
 from goct.data.csv_file import suggest
-from goct.metrics import Metric
+from goct.metrics import Metric, choose_metric, get_metric
 from goct.model import Model, Part, Source, columns_of
 from goct.problem import Problem
 from goct.search.cluster import connect
@@ -57,6 +57,14 @@ Encoding: TypeAlias = Annotated[
     str | None, typer.Option(help="The text encoding, such as cp1252; UTF-8 by default.")
 ]
 Quiet: TypeAlias = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")]
+TestSize: TypeAlias = Annotated[
+    float, typer.Option(help="The share of rows to hold back for a test, such as 0.25.")
+]
+Seed: TypeAlias = Annotated[int, typer.Option(min=0, help="Decides which rows are held back.")]
+Conditions: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(help="A condition such as 'recall >= 0.9'; may be repeated."),
+]
 
 
 _MOST_DEPTH = 10
@@ -204,25 +212,13 @@ def learning(command: Callable[..., None]) -> Callable[..., None]:
 class Prepared:
     """A table with a target, split and turned into conditions.
 
-    Attributes
-    ----------
-    binarizer
-        The conditions.
-    train, test
-        The parts as problems over the conditions; no test part unless asked for.
-    source
-        Where the data is from.
-    notes
-        What was said about the data.
-    table, labels, goal
-        The training part as it is, its labels, and what its cuts shall tell apart.
-    missing_words
-        What stands for missing values there.
+    `table`, `labels` and `goal` are the training part as it is, its labels, and what its cuts shall
+    tell apart.
     """
 
     binarizer: Binarizer
     train: Problem
-    test: Problem | None
+    test: Problem | None  # None unless asked for
     source: Source
     missing_words: Collection[str]
     notes: tuple[str, ...]
@@ -254,15 +250,8 @@ def prepare(
 ) -> Prepared:
     """Read a table and prepare it for learning; every problem with it is a clear error.
 
-    Parameters
-    ----------
-    path, options
-        The table, and what to do with it.
-    one_vs_rest
-        Whether the positive class stands against all others, so that cuts need
-        not tell those apart.
-    test_size, seed
-        The share of each class to hold back, and what decides which rows.
+    If `one_vs_rest`, the positive class stands against all others, so that cuts need not tell those
+    apart. The share `test_size` of each class is held back; the seed decides which rows.
     """
     target = options.target
     if target in (options.ignore or ()):
@@ -328,14 +317,22 @@ def prepare(
     )
 
 
-def check_classes(prepared: Prepared, metric: Metric) -> None:
-    """Refuse a metric of one class if there are several and none is named."""
-    if metric.is_binary and prepared.train.n_classes > 2 and prepared.train.positive is None:
-        classes = ", ".join(map(repr, prepared.train.classes))
+def prepare_for(
+    metric: str, path: Path, options: LearningOptions, **how: Any
+) -> tuple[Prepared, Metric]:
+    """Prepare a table for a metric or "auto"; one of one class needs to know which of several."""
+    one_vs_rest = metric == "auto" or get_metric(metric).is_binary
+    prepared = prepare(path, options, one_vs_rest=one_vs_rest, **how)
+    train = prepared.train
+    has_positive = train.positive is not None
+    goal = choose_metric(metric, train.n_classes, one_vs_rest=has_positive)
+    if goal.is_binary and train.n_classes > 2 and not has_positive:
+        classes = ", ".join(map(repr, train.classes))
         raise UsageError(
-            f"{metric.name} is about one class, and the target has {prepared.train.n_classes}: "
+            f"{goal.name} is about one class, and the target has {train.n_classes}: "
             f"{classes}; name one with --positive, or choose a metric such as accuracy"
         )
+    return prepared, goal
 
 
 def read_delimiter(text: str | None) -> str | None:

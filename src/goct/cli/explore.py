@@ -15,14 +15,13 @@ import numpy as np
 import typer
 
 from goct._deadline import deadline, seconds_left
-from goct.cli.data import Data, LearningOptions, Prepared, check_classes, learning, prepare
+from goct.cli.data import Data, LearningOptions, Prepared, TestSize, learning, prepare_for
 from goct.cli.guard import Code, check_outputs, note
 from goct.cli.progress import ProgressDisplay
 from goct.cli.tune import Tuned, tune_size
 from goct.data import Table
 from goct.explore import explore as find_trees
 from goct.explore import limits_of
-from goct.metrics import choose_metric, get_metric
 from goct.model import Model
 from goct.path import Path as SizePath
 from goct.path import path as find_path
@@ -49,9 +48,7 @@ def explore(
         int | None,
         typer.Option(min=0, help="Rows in a leaf at least; chosen by the folds, if not given."),
     ] = None,
-    test_size: Annotated[
-        float, typer.Option(help="The share of rows to hold back for a test, such as 0.25.")
-    ] = 0.0,
+    test_size: TestSize = 0.0,
     folds: Annotated[
         int, typer.Option(min=0, help="Folds of the validation of sizes; 0 for none.")
     ] = 5,
@@ -69,11 +66,7 @@ def explore(
     time limit is 60 seconds by default.
     """
     check_outputs([data], [output])
-    one_vs_rest = metric == "auto" or get_metric(metric).is_binary
-    prepared = prepare(data, options, one_vs_rest=one_vs_rest, test_size=test_size, seed=seed)
-    has_positive = prepared.train.positive is not None
-    goal = choose_metric(metric, prepared.train.n_classes, one_vs_rest=has_positive)
-    check_classes(prepared, goal)
+    prepared, goal = prepare_for(metric, data, options, test_size=test_size, seed=seed)
     if folds and min(Counter(prepared.labels.tolist()).values()) < 2:
         folds = 0
         note("sizes are not validated: a class has only one row")

@@ -16,8 +16,17 @@ from goct._deadline import seconds_left
 from goct._validation import check_choice
 from goct.cart import seconds_for_cart
 from goct.certificate import annotate
-from goct.cli.data import Data, LearningOptions, Prepared, check_classes, learning, prepare
-from goct.cli.guard import Code, UsageError, check_outputs, note
+from goct.cli.data import (
+    Conditions,
+    Data,
+    LearningOptions,
+    Prepared,
+    Seed,
+    TestSize,
+    learning,
+    prepare_for,
+)
+from goct.cli.guard import Code, UsageError, check_outputs, note, note_written
 from goct.cli.progress import ProgressDisplay
 from goct.constraints import (
     Constraint,
@@ -27,7 +36,7 @@ from goct.constraints import (
     RequireFeatures,
     get_constraint,
 )
-from goct.metrics import Metric, choose_metric, get_metric
+from goct.metrics import Metric
 from goct.model import Model, Quantity, Rival
 from goct.report.caveats import warnings_of
 from goct.report.rivals import compare_with_cart
@@ -75,10 +84,7 @@ def fit(
             "is tuned.",
         ),
     ] = None,
-    constraint: Annotated[
-        list[str] | None,
-        typer.Option(help="A condition such as 'recall >= 0.9'; may be repeated."),
-    ] = None,
+    constraint: Conditions = None,
     forbid: Annotated[
         list[str] | None,
         typer.Option(help="A column to keep out of the tree; may be repeated.", metavar="COLUMN"),
@@ -107,10 +113,8 @@ def fit(
         str | None, typer.Option(help="The model of the MIP engine, such as flow.")
     ] = None,
     backend: Annotated[str | None, typer.Option(help="Its solver: scip, gurobi or highs.")] = None,
-    test_size: Annotated[
-        float, typer.Option(help="The share of rows to hold back for a test, such as 0.25.")
-    ] = 0.0,
-    seed: Annotated[int, typer.Option(min=0, help="Decides which rows are held back.")] = 0,
+    test_size: TestSize = 0.0,
+    seed: Seed = 0,
     save: Annotated[Path | None, typer.Option(help="Write the model to this JSON file.")] = None,
     report: Annotated[Path | None, typer.Option(help="Write a report to this HTML file.")] = None,
     certificate: Annotated[
@@ -124,15 +128,11 @@ def fit(
     best tree found so far.
     """
     check_outputs([data], [save, report, certificate])
-    one_vs_rest = metric == "auto" or get_metric(metric).is_binary
     asked = [get_constraint(text) for text in constraint or ()]
     asked += _column_constraints(forbid, require, max_columns, column_cost, budget)
     check_choice(engine, "engine", ENGINES)
     most = _read_splits(splits, options.max_splits)
-    prepared = prepare(data, options, one_vs_rest=one_vs_rest, test_size=test_size, seed=seed)
-    has_positive = prepared.train.positive is not None
-    goal = choose_metric(metric, prepared.train.n_classes, one_vs_rest=has_positive)
-    check_classes(prepared, goal)
+    prepared, goal = prepare_for(metric, data, options, test_size=test_size, seed=seed)
     given: dict[str, Any] = {"formulation": formulation, "backend": backend}
     given = {name: value for name, value in given.items() if value is not None}
     tunes = splits == "auto" and not no_tune and not split_penalty
@@ -167,7 +167,8 @@ def fit(
                 **given,
             )
     if solution.certificate is not None:
-        reading = _reading(options, one_vs_rest=one_vs_rest, test_size=test_size, seed=seed)
+        against_rest = metric == "auto" or goal.is_binary
+        reading = _reading(options, one_vs_rest=against_rest, test_size=test_size, seed=seed)
         solution = replace(solution, certificate=annotate(solution.certificate, reading))
     if solution.tree is None:
         note(solution.describe_status())
@@ -183,8 +184,8 @@ def fit(
 
         write_page(report, prepared, options, model, solution, tuned)
     if not options.quiet:
-        written = [p for p in (save, report, certificate) if p is not None]
-        _show(model, solution, [] if tuned is None else tuned.describe(), written)
+        _show(model, solution, [] if tuned is None else tuned.describe())
+        note_written(save, report, certificate)
     if solution.status is not Status.OPTIMAL or (tuned and not tuned.is_complete):
         raise typer.Exit(Code.STOPPED)
 
@@ -259,9 +260,7 @@ def model_of(prepared: Prepared, metric: Metric, solution: Solution) -> Model:
     return replace(prepared.model(solution), rivals=rivals)
 
 
-def _show(
-    model: Model, solution: Solution, rows: list[tuple[str, str]], written: list[Path]
-) -> None:
+def _show(model: Model, solution: Solution, rows: list[tuple[str, str]]) -> None:
     typer.echo(solution.summary())
     if model.test is not None:
         rows.append(("on test data", _number(model.test.value)))
@@ -283,8 +282,6 @@ def _show(
         note("CART is left out of the comparison: it would take too long, or too much memory")
     if solution.limit is Limit.INTERRUPTED:
         note("interrupted: this is the best tree found so far")
-    for path in written:
-        note(f"written: {path}")
 
 
 def _number(value: Quantity | None) -> str:

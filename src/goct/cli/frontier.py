@@ -12,8 +12,16 @@ import typer
 
 from goct._deadline import seconds_left
 from goct._text import format_weight
-from goct.cli.data import Data, LearningOptions, Prepared, learning, prepare
-from goct.cli.guard import Code, UsageError, check_outputs, note
+from goct.cli.data import (
+    Data,
+    LearningOptions,
+    Prepared,
+    Seed,
+    TestSize,
+    learning,
+    prepare,
+)
+from goct.cli.guard import Code, UsageError, check_outputs, note, note_written
 from goct.constraints import Constraint, get_constraint
 from goct.data.csv_file import write_csv
 from goct.files import atomic_write
@@ -46,10 +54,8 @@ def frontier(
     save_tree: Annotated[
         int | None, typer.Option(min=1, help="Choose the tree of this line of the table.")
     ] = None,
-    test_size: Annotated[
-        float, typer.Option(help="The share of rows to hold back for a test, such as 0.25.")
-    ] = 0.0,
-    seed: Annotated[int, typer.Option(min=0, help="Decides which rows are held back.")] = 0,
+    test_size: TestSize = 0.0,
+    seed: Seed = 0,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Write the points to this CSV file.")
     ] = None,
@@ -64,8 +70,8 @@ def frontier(
     ] = None,
 ) -> None:
     """Find all best trades between recall and false alarms, and prove that there are no others."""
-    check_outputs([data], [output, plot, save, report])
-    _check_choices(plot, at, save_tree, save or report)
+    check_outputs([data], [output, save, report], plot)
+    _check_choices(at, save_tree, save or report)
     limits = [get_constraint(text) for text in at or ()]
     goal = get_metric(metric)
     prepared = prepare(data, options, one_vs_rest=True, test_size=test_size, seed=seed)
@@ -103,19 +109,13 @@ def frontier(
             shown = next(i for i, vertex in enumerate(points) if vertex is chosen) + 1
             typer.echo(f"\ntree {shown}:\n{chosen.tree.to_text(problem)}")
     if not options.quiet:
-        for path in (output, plot, save, report):
-            if path is not None:
-                note(f"written: {path}")
+        note_written(output, plot, save, report)
     if not found.is_complete:
         raise typer.Exit(Code.STOPPED)
 
 
-def _check_choices(
-    plot: Path | None, at: list[str] | None, save_tree: int | None, written: Path | None
-) -> None:
+def _check_choices(at: list[str] | None, save_tree: int | None, written: Path | None) -> None:
     """Refuse options that do not go together."""
-    if plot is not None and plot.suffix.lower() not in (".png", ".svg", ".pdf"):
-        raise UsageError(f"{plot}: the name of a figure must end in .png, .svg or .pdf")
     if at and save_tree is not None:
         raise UsageError("--at and --save-tree both choose a tree; use one of them")
     if written and not at and save_tree is None:

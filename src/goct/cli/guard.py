@@ -46,6 +46,13 @@ def note(message: str) -> None:
     typer.echo(message, err=True)
 
 
+def note_written(*files: Path | None) -> None:
+    """Tell the user which files were written."""
+    for file in files:
+        if file is not None:
+            note(f"written: {file}")
+
+
 def guarded(command: F) -> F:
     """Let a command end with a message and an exit code where a user made a mistake."""
 
@@ -83,10 +90,14 @@ def guarded(command: F) -> F:
     return run  # type: ignore[return-value]
 
 
-def check_outputs(inputs: list[Path], outputs: list[Path | None]) -> None:
+def check_outputs(
+    inputs: list[Path], outputs: list[Path | None], figure: Path | None = None
+) -> None:
     """Find out before the work begins that results can be written, and not over an input."""
+    if figure is not None and figure.suffix.lower() not in (".png", ".svg", ".pdf"):
+        raise UsageError(f"{figure}: the name of a figure must end in .png, .svg or .pdf")
     seen: list[Path] = []
-    for output in outputs:
+    for output in (*outputs, figure):
         if output is None:
             continue
         if output.is_dir():

@@ -8,14 +8,13 @@ from typing import Annotated, Any
 import typer
 
 from goct._deadline import seconds_left
-from goct.cli.data import Data, LearningOptions, check_classes, learning, prepare
+from goct.cli.data import Conditions, Data, LearningOptions, learning, prepare_for
 from goct.cli.fit import model_of
-from goct.cli.guard import Code, UsageError, check_outputs, note
+from goct.cli.guard import Code, UsageError, check_outputs, note, note_written
 from goct.cli.progress import ProgressDisplay
 from goct.constraints import get_constraint
 from goct.data.csv_file import write_csv
 from goct.files import atomic_write
-from goct.metrics import choose_metric, get_metric
 from goct.path import Path as SizePath
 from goct.path import path as find_path
 from goct.solution import Limit, Solution
@@ -27,10 +26,7 @@ def path(
     options: LearningOptions,
     metric: Annotated[str, typer.Option(help="What to maximise; see goct metrics.")] = "auto",
     min_leaf: Annotated[int, typer.Option(min=0, help="Rows in a leaf at least.")] = 0,
-    constraint: Annotated[
-        list[str] | None,
-        typer.Option(help="A condition such as 'recall >= 0.9'; may be repeated."),
-    ] = None,
+    constraint: Conditions = None,
     splits: Annotated[
         int | None, typer.Option(min=0, help="Show and save the best tree with so many splits.")
     ] = None,
@@ -50,18 +46,12 @@ def path(
     The table says what each split gains on these rows, and for which price per split each
     number is best. Ctrl-C ends the search and keeps the best trees found so far.
     """
-    check_outputs([data], [save, output, plot])
+    check_outputs([data], [save, output], plot)
     if splits is not None and price is not None:
         raise UsageError("--splits and --price both choose a tree; give one of them")
     if save is not None and splits is None and price is None:
         raise UsageError("--save needs --splits or --price, which say which tree to save")
-    if plot is not None and plot.suffix.lower() not in (".png", ".svg", ".pdf"):
-        raise UsageError(f"{plot}: the name of a figure must end in .png, .svg or .pdf")
-    one_vs_rest = metric == "auto" or get_metric(metric).is_binary
-    prepared = prepare(data, options, one_vs_rest=one_vs_rest)
-    has_positive = prepared.train.positive is not None
-    goal = choose_metric(metric, prepared.train.n_classes, one_vs_rest=has_positive)
-    check_classes(prepared, goal)
+    prepared, goal = prepare_for(metric, data, options)
     with ProgressDisplay(options.quiet) as progress:
         found = find_path(
             prepared.train,
@@ -92,9 +82,7 @@ def path(
             typer.echo(f"\n{chosen.summary()}")
         if found.limit is Limit.INTERRUPTED:
             note("interrupted: these are the best trees found so far")
-        for file_name in (output, plot, save):
-            if file_name is not None:
-                note(f"written: {file_name}")
+        note_written(output, plot, save)
     if all(solution.tree is None for solution in found):
         raise typer.Exit(Code.INFEASIBLE if found.is_proven else Code.NO_TREE)
     if not found.is_proven:
@@ -115,5 +103,7 @@ def _choose(found: SizePath, splits: int | None, price: float | None) -> Solutio
 
 
 def _cells(row: tuple[Any, ...]) -> list[str]:
-    """Return the cells of a line; empty where there is no number."""
-    return ["" if cell != cell or cell == -1 else str(cell) for cell in row]
+    """Return the cells of a line; empty where there is no number, or the size of no tree."""
+    return [
+        "" if cell != cell or (cell == -1 and isinstance(cell, int)) else str(cell) for cell in row
+    ]

@@ -17,13 +17,7 @@ _PAUSE = 2.0  # seconds between plain lines
 
 
 class ProgressDisplay:
-    """Shows the best objective, the bound, the gap and the time while a search runs.
-
-    Parameters
-    ----------
-    quiet
-        Whether to show nothing.
-    """
+    """Shows the best objective, the bound, the gap and the time while a search runs."""
 
     def __init__(self, quiet: bool = False) -> None:
         self.quiet = quiet

@@ -25,21 +25,11 @@ _FOLDS = 5
 
 @dataclass(frozen=True, eq=False)
 class Tuned:
-    """The best trees of all sizes, and how one of these was chosen.
-
-    Attributes
-    ----------
-    path
-        The best tree for every number of splits, on all training rows.
-    tuning
-        How the number of splits was chosen; None if it was not.
-    is_complete
-        Whether nothing was stopped, by a limit or by Ctrl-C.
-    """
+    """The best trees of all sizes on all training rows, and how one of these was chosen."""
 
     path: Path
-    tuning: Tuning | None
-    is_complete: bool
+    tuning: Tuning | None  # None if the size was not chosen
+    is_complete: bool  # nothing was stopped, by a limit or by Ctrl-C
 
     @property
     def solution(self) -> Solution:

@@ -84,16 +84,9 @@ def _level(text: str) -> str | None:
 class ColumnReader:
     """Turns the cells of one column into values, piece by piece.
 
-    Attributes
-    ----------
-    kind
-        What the column holds; None as long as all cells are missing.
-    is_stale
-        Whether a later cell does not fit `kind`, which was found on earlier
-        ones. The column must be read again, as categories.
-    strange
-        The row, the text and the wanted kind of the first cell that keeps the
-        column from being one of numbers, truth values or dates, if most are.
+    If a later cell does not fit the kind that earlier ones have, it `is_stale`: the column must be
+    read again, as categories. `strange` is the row, the text and the wanted kind of the first cell
+    that keeps it from being one of numbers, truth values or dates, if most are.
     """
 
     def __init__(
@@ -243,18 +236,9 @@ class ColumnReader:
 def read_cells(
     column: Column, name: str, kind: str | None, missing_words: Collection[str]
 ) -> Column:
-    """Return a column whose text is read as the cells of a CSV file are.
+    """Return a column whose text is read as the cells of a CSV file are, as some kind.
 
-    Parameters
-    ----------
-    column
-        The column; one that does not hold text stays as it is.
-    name
-        What it is called, for messages.
-    kind
-        What it shall hold; text if None.
-    missing_words
-        What stands for a missing value.
+    One that does not hold text stays as it is.
     """
     if column.kind != "category" or column.typed:
         return column

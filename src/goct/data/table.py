@@ -97,14 +97,7 @@ class Column:
     def as_kind(self, kind: str, where: str, levels: Collection[str] = ()) -> Column:
         """Return the column as one of another kind, if its values allow it.
 
-        Parameters
-        ----------
-        kind
-            What the values must be.
-        where
-            How to name the column in errors.
-        levels
-            The known categories, see :meth:`Table.column`.
+        `where` names it in errors; `levels` are the known categories, see :meth:`Table.column`.
         """
         values, n_rows = self.values, len(self.values)
         if kind == "empty":

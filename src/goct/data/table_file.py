@@ -32,36 +32,19 @@ class TableError(ValueError):
 class TableFile:
     """A file that holds a table, as lines of text.
 
-    Attributes
-    ----------
-    name
-        What messages call it.
-    path
-        Where the lines are. A table that is no text was written there as CSV.
-    is_compressed
-        Whether they are compressed by gzip.
-    delimiter
-        What separates the columns, if that is known.
-    kinds
-        What columns hold, as far as the file says so.
+    A table that is no text was written to `path` as CSV.
     """
 
-    name: str
+    name: str  # what messages call it
     path: Path
     is_compressed: bool = False
-    delimiter: str | None = None
-    kinds: Mapping[str, str] = field(default_factory=dict)
+    delimiter: str | None = None  # if that is known
+    kinds: Mapping[str, str] = field(default_factory=dict)  # as far as the file says so
     _kept: Any = field(default=None, repr=False)  # a temporary file lives as long as this
 
     @classmethod
     def find(cls, path: str | os.PathLike[str] | TableFile) -> TableFile:
-        """Find out what a file is, by its first bytes; ``-`` is standard input.
-
-        Raises
-        ------
-        TableError
-            If it cannot be read as a table.
-        """
+        """Find out what a file is, by its first bytes; ``-`` is standard input."""
         if isinstance(path, TableFile):
             return path
         file = cls(str(path), Path(path))

@@ -8,15 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Colour:
-    """A colour in two strengths.
-
-    Attributes
-    ----------
-    strong
-        For lines, bars and dots.
-    light
-        For areas behind black text.
-    """
+    """A colour: strong for lines, bars and dots, light for areas behind black text."""
 
     strong: str
     light: str

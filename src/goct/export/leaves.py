@@ -30,15 +30,6 @@ def branches(
     A condition that holds leads to the deeper lines below it, and returns there; what
     follows at its own depth is for the others. So deep trees need no deeper nesting than
     their yes-sides.
-
-    Parameters
-    ----------
-    model
-        The model.
-    condition
-        Writes a condition.
-    leaf
-        Writes a leaf, given its place in preorder.
     """
     nodes = list(model.tree.nodes())
     child = {parent: place for place, parent in enumerate(model.tree.parents)}

@@ -25,22 +25,12 @@ from goct.tree import Leaf
 
 @dataclass(frozen=True)
 class Clause:
-    """What the conditions on the way to a node say about one column.
-
-    Attributes
-    ----------
-    column
-        The name of the column.
-    met, unmet
-        The conditions that hold and those that do not.
-    has_missing
-        Whether values of the column are known to be missing at times.
-    """
+    """What the conditions on the way to a node say about one column: those met, those not."""
 
     column: str
     met: tuple[Condition, ...]
     unmet: tuple[Condition, ...]
-    has_missing: bool = True
+    has_missing: bool = True  # whether values are known to be missing at times
 
     def holds(self, values: NDArray[Any]) -> NDArray[np.bool_]:
         """Say of each value of the column whether it fits the clause."""

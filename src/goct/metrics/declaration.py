@@ -17,25 +17,11 @@ _DIRECTIONS = ((1, 1), (1, 2), (2, 1), (1, 3), (3, 1))
 
 
 def check_declaration(metric: Metric, n_pos: int, n_neg: int, unit: Fraction = Fraction(1)) -> None:
-    """Raise an error if a metric is not as monotone, or as quasiconvex, as it says.
+    """Raise a `ValueError` if a metric is not as monotone, or as quasiconvex, as it says.
 
     All confusion matrices of few samples are tried, and a grid of those of many. This
     settles linear and fractional metrics; a false declaration of another one may
     go unnoticed.
-
-    Parameters
-    ----------
-    metric
-        The metric.
-    n_pos, n_neg
-        The counts of the two classes.
-    unit
-        The weight of a count.
-
-    Raises
-    ------
-    ValueError
-        If two or three confusion matrices refute the metric.
     """
     if not (metric.is_monotone or metric.is_antitone) or isinstance(metric, LinearMetric):
         return

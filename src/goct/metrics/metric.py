@@ -471,13 +471,7 @@ class LinearCombination(Combination, LinearMetric):
 
 
 def combine(terms: Iterable[tuple[Number, Metric]]) -> Combination:
-    """Return the weighted sum of metrics, parts of the same metric added up.
-
-    Parameters
-    ----------
-    terms
-        Pairs of a weight and a metric, which may be a combination itself.
-    """
+    """Return the weighted sum of metrics, parts of the same metric added up."""
     weights: dict[Metric, Fraction] = {}
     for factor, metric in terms:
         weight = as_fraction(factor, "the factor of a metric")

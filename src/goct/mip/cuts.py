@@ -76,16 +76,6 @@ class BendersCuts(Separator):
     and a cut is violated exactly if ``g[i] > cut(1)``. Among cuts of nearly
     the same capacity, the one that is least at a point in the interior wins,
     since it tends to be the stronger one.
-
-    Parameters
-    ----------
-    tree
-        The model.
-    separation
-        How cuts are separated; those of the largest violation times weight come
-        first.
-    at_fractional
-        Whether to look for cuts at points that are not integral.
     """
 
     name = "benders"
@@ -132,15 +122,7 @@ class BendersCuts(Separator):
         return len(self._wrong_at(x)[0]) == 0
 
     def rows(self, instances: NDArray[np.intp], sets: NDArray[np.bool_]) -> Rows:
-        """Return one cut for each of some instances.
-
-        Parameters
-        ----------
-        instances
-            The instances.
-        sets
-            For each node and instance, whether the node is in S.
-        """
+        """Return one cut for each of some instances; `sets` says which nodes are in its S."""
         tree, data = self.tree, self.tree.instances
         n_branch = len(tree.b)
         i = np.arange(len(instances))
@@ -260,15 +242,7 @@ class ConflictCuts(Separator):
 
     where V is the sum of v over G and V_k that over the instances of class k.
     The paper has v = 1 (count form); the weighted form has ``v = w``.
-
-    Parameters
-    ----------
-    tree
-        The model.
-    separation
-        How cuts are separated; violations are relative to ``V - max_k V_k``.
-    weighted
-        Which form.
+    Violations are relative to ``V - max_k V_k``.
     """
 
     is_lazy = False
@@ -329,14 +303,6 @@ class PairCuts(Separator):
     where diff are the features in which they differ: unless one of them is
     used somewhere, both get the same label. Only pairs of near neighbours are
     considered, whose cuts are the strongest.
-
-    Parameters
-    ----------
-    tree
-        The model.
-    separation
-        How cuts are separated; those of the largest violation times weight come
-        first.
     """
 
     name = "pair"
@@ -410,18 +376,8 @@ class LeafWeightCuts(Separator):
 
     over the features f on which r goes from m(r) towards n. The choice with
     the least right-hand side is the most violated one; its coefficients are
-    then lowered to `least`, which is enough for integral b.
-
-    Parameters
-    ----------
-    tree
-        The model.
-    weights
-        The weight of each row.
-    least
-        The least weight of a leaf.
-    min_violation
-        Cuts must be violated by more than this, relative to `least`.
+    then lowered to `least`, which is enough for integral b. Violations are
+    relative to `least`.
     """
 
     name = "leaf_weight"
@@ -474,14 +430,6 @@ class NoGoodCuts(Separator):
 
     ``Σ b[n, f] + Σ c[n, k] <= number of terms - 1`` over the splits and
     leaves of the tree.
-
-    Parameters
-    ----------
-    tree
-        The model.
-    is_allowed
-        Says, exactly, whether a tree is allowed, given its features and labels
-        under heap numbers.
     """
 
     name = "forbidden_tree"

@@ -145,19 +145,7 @@ def maximise(
     the other one where that leaves the question open: below the value from
     which a metric is quasiconvex, the hull does not tell, and one model does;
     where the tolerances of one model are too large, lines are more precise.
-
-    Parameters
-    ----------
-    task
-        The question.
-    start
-        A feasible tree that is known.
-    runner, options
-        What runs models, and how.
-    limits, callback
-        As in :func:`goct.solve`.
-    gap
-        The solver may stop this close to the best tree.
+    The solver may stop `gap` close to the best tree.
     """
     incumbent = Incumbent(task, start, _highest(task, start, options))
     session = ModelSession(runner, incumbent, limits, callback)

@@ -27,13 +27,6 @@ class WFlowOCT(TreeProgram):
     What enters the root is ``g[i]``. On the unique dataset this is WFlowOCT,
     on one with copies FlowOCT. Given b, p and c, the flows have integral
     optima, so z is continuous unless `integer_flow` is set, as in the paper.
-
-    Parameters
-    ----------
-    instances, depth, split_cost, max_splits
-        As for :class:`goct.mip.tree_program.TreeProgram`.
-    integer_flow
-        Whether z is binary.
     """
 
     def __init__(
@@ -99,15 +92,6 @@ class BendersOCT(TreeProgram):
     BendersOCT-weighted, on one with copies BendersOCT. Given b, p and c, the
     best g is integral, so it is continuous unless `integer_flow` is set, as in
     the paper.
-
-    Parameters
-    ----------
-    instances, depth, split_cost, max_splits
-        As for :class:`goct.mip.tree_program.TreeProgram`.
-    integer_flow
-        Whether g is binary.
-    at_fractional, separation
-        As for :class:`goct.mip.cuts.BendersCuts`.
     """
 
     def __init__(
@@ -143,23 +127,11 @@ IN_THE_MODEL = frozenset({"static_conflicts", "redundancy", "envelope"})
 
 @dataclass(frozen=True)
 class Formulation:
-    """A model and the cuts that it has unless they are switched off.
-
-    Attributes
-    ----------
-    name
-        Its name.
-    is_compact
-        Whether it is written down as a whole: flows instead of Benders cuts.
-    is_merged
-        Whether equal samples are one instance.
-    cuts
-        The families of cuts, of :data:`CUTS`.
-    """
+    """A model and the cuts, of :data:`CUTS`, that it has unless they are switched off."""
 
     name: str
-    is_compact: bool
-    is_merged: bool
+    is_compact: bool  # written down as a whole: flows instead of Benders cuts
+    is_merged: bool  # equal samples are one instance
     cuts: frozenset[str] = frozenset()
 
     def choose_cuts(self, switches: Mapping[str, bool] | None) -> frozenset[str]:

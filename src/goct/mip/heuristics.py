@@ -71,20 +71,9 @@ class RoundingHeuristic(Heuristic):
 
     A node takes the feature that makes its rows most uniform, those with large
     ``b[n, f]`` being preferred; the last level takes the best feature of all.
-    Splits that do not pay for their cost are removed again. No tree is
-    proposed twice, and none that is not allowed.
-
-    Parameters
-    ----------
-    program
-        The program.
-    is_allowed
-        Says whether a tree meets the side constraints; None if there are none.
-    max_splits
-        The largest number of splits.
-    ratios
-        Trees are made for these weights of the second class, and the best one
-        is proposed.
+    Splits that do not pay for their cost are removed again. Trees are made for
+    several ratios, weights of the second class. No tree is proposed twice, and
+    none that is not allowed.
     """
 
     def __init__(
@@ -194,19 +183,6 @@ class SaliencyHeuristic(Heuristic):
     with the largest scores make a small problem, whose best tree is often
     better than the incumbent; it is lifted to a solution of the whole program.
     No set of features is tried twice.
-
-    Parameters
-    ----------
-    model
-        The model.
-    improve
-        Solves small problems.
-    options
-        How many features, and how much time.
-    rounding
-        Makes trees by rounding, which is tried as well.
-    deadline
-        The time, of :func:`time.perf_counter`, when it should come to an end.
     """
 
     def __init__(

@@ -216,14 +216,7 @@ def proven_bound(integers: IntegerObjective, dual_bound: float) -> Exact:
 class Model:
     """A program that states an objective: points as trees, trees as points.
 
-    Attributes
-    ----------
-    objective
-        The objective.
-    program
-        The program.
-    stats
-        How many variables and rows state a nonlinear objective.
+    Its `stats` say how many variables and rows state a nonlinear objective.
     """
 
     objective: ModelObjective
@@ -297,19 +290,7 @@ def instances_of(
     *,
     is_merged: bool,
 ) -> Instances:
-    """Return the pairs of row and label that are needed, or matter for a constraint.
-
-    Parameters
-    ----------
-    problem, side
-        The problem and its constraints.
-    gains
-        The reward of each pair.
-    needed
-        Which pairs are needed.
-    is_merged
-        Whether equal samples are one instance.
-    """
+    """Return the pairs of row and label that are needed, or matter for a constraint."""
     for requirement in side.requirements:
         needed = needed | np.asarray(requirement.gains > 0, dtype=bool)
     X = np.stack([problem.column(int(j)) for j in side.columns], axis=1)

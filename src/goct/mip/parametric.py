@@ -33,17 +33,7 @@ Line: TypeAlias = tuple[int, int, int]
 class ModelOracle:
     """Answers the linear questions of the plane by models (:class:`goct.plane.oracle.Oracle`).
 
-    Parameters
-    ----------
-    session
-        Runs the models.
-    plane
-        The points of trees.
-
-    Attributes
-    ----------
-    lines
-        What is proven about all trees of the task: ``a · FN + b · FP >= c``.
+    What it proves about all trees of the task, ``a · FN + b · FP >= c``, is kept in `lines`.
     """
 
     def __init__(self, session: ModelSession, plane: Plane) -> None:
@@ -91,13 +81,7 @@ class ModelOracle:
 
 
 class Parametric:
-    """Maximises a fractional or quasiconvex metric by linear models.
-
-    Parameters
-    ----------
-    session
-        Runs the models.
-    """
+    """Maximises a fractional or quasiconvex metric by linear models."""
 
     def __init__(self, session: ModelSession) -> None:
         task = session.incumbent.task

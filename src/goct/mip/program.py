@@ -110,13 +110,8 @@ class Separator(ABC):
     def separate(self, x: Point, *, is_integral: bool) -> Rows | None:
         """Return rows of the family that a point violates, or None.
 
-        Parameters
-        ----------
-        x
-            The point.
-        is_integral
-            Whether the integer variables have integral values. Then a lazy
-            family must find a row if the point violates one.
+        If `is_integral`, the integer variables have integral values. Then a lazy family must find a
+        row if the point violates one.
         """
 
     def allows(self, x: Point) -> bool:
@@ -129,15 +124,7 @@ class Heuristic(ABC):
 
     @abstractmethod
     def propose(self, x: Point, incumbent: Point | None = None) -> Point | None:
-        """Return a feasible solution near a point, or None.
-
-        Parameters
-        ----------
-        x
-            A point, such as an optimum of the relaxation at a node.
-        incumbent
-            The best solution so far, if there is one.
-        """
+        """Return a feasible solution near a point, such as an optimum of a relaxation, or None."""
 
 
 @dataclass
@@ -145,27 +132,11 @@ class MipProgram:
     """Maximise a linear objective over bounded variables, linear rows, and products if there are.
 
     Variables and rows are added in families, each under one name, which
-    solvers extend by a number.
-
-    Attributes
-    ----------
-    families
-        The name of each family of variables and the columns that belong to it.
-    lower, upper, is_integer, objective
-        One entry per variable.
-    rows
-        The families of rows.
-    products
-        Variables that are products of others, which not all solvers accept.
-    separators
-        The families of rows that are found on demand.
-    heuristic
-        Makes solutions; None if there is none.
-    derived
-        Columns whose values follow from those before them, and how.
+    solvers extend by a number. Not all solvers accept products. The columns in
+    `derived` have values that follow from those before them.
     """
 
-    families: dict[str, NDArray[np.intp]] = field(default_factory=dict)
+    families: dict[str, NDArray[np.intp]] = field(default_factory=dict)  # their columns
     lower: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
     upper: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
     is_integer: NDArray[np.bool_] = field(default_factory=lambda: np.empty(0, dtype=bool))
@@ -212,15 +183,7 @@ class MipProgram:
     ) -> NDArray[np.intp]:
         """Add a family of variables and return their columns, in the given shape.
 
-        Parameters
-        ----------
-        name
-            The name of the family.
-        shape, lower, upper, integer
-            How many there are, their bounds, and whether they are integers.
-        value
-            Tells their values in a solution from those of the variables before
-            them; None if they are free.
+        In a solution, `value` tells them from the variables before them; None if they are free.
         """
         if name in self.families:
             raise ValueError(f"there are variables called {name!r} already")
@@ -249,17 +212,5 @@ class MipProgram:
         lower: ArrayLike = -np.inf,
         upper: ArrayLike = np.inf,
     ) -> None:
-        """Add a family of rows.
-
-        Parameters
-        ----------
-        name
-            The name of the family.
-        n_rows
-            How many rows it has.
-        terms
-            The left-hand side.
-        lower, upper
-            The bounds of the rows: one number for all, or one for each.
-        """
+        """Add a family of rows; their bounds are one number for all, or one for each."""
         self.rows.append(Rows.of_terms(name, n_rows, terms, lower=lower, upper=upper))

@@ -29,17 +29,7 @@ _COUNTS = ("heuristic_calls", "heuristic_injected", "heuristic_rejected")
 
 @dataclass(frozen=True)
 class ModelRunner:
-    """Runs models on a solver.
-
-    Attributes
-    ----------
-    options
-        How models are built and run.
-    seed
-        The seed of the solver.
-    counts
-        How many models were built, and what the heuristic did, in all runs together.
-    """
+    """Runs models on a solver; `counts` is what was built, and what the heuristic did, in all."""
 
     options: MipOptions
     seed: int | None = None

@@ -22,36 +22,11 @@ class Runner(Protocol):
         limits: Limits,
         callback: Callback | None = None,
     ) -> Answer:
-        """Return the best tree and what is proven.
-
-        Parameters
-        ----------
-        objective
-            The objective.
-        gap
-            The solver may stop this close to the best tree.
-        limits, callback
-            As in :func:`goct.solve`.
-        """
+        """Return the best tree and what is proven; the solver may stop `gap` close to the best."""
 
 
 class ModelSession(IncumbentSession):
-    """Runs models within the limits of all of them together; nodes are counted for each.
-
-    Parameters
-    ----------
-    runner
-        Runs a model.
-    incumbent
-        What is known so far.
-    limits, callback
-        As in :func:`goct.solve`.
-
-    Attributes
-    ----------
-    stats
-        What there is to say about the models.
-    """
+    """Runs models within the limits of all of them together; nodes are counted for each."""
 
     def __init__(
         self,
@@ -76,15 +51,8 @@ class ModelSession(IncumbentSession):
     ) -> Answer:
         """Run the model of an objective, and offer its tree.
 
-        Parameters
-        ----------
-        objective
-            The objective.
-        gap
-            The solver may stop this close to the best tree.
-        is_whole
-            Whether it is the objective of the task itself, so that its bound
-            counts.
+        The solver may stop `gap` close to the best tree. If `is_whole`, it is the objective of the
+        task itself, so that its bound counts.
         """
 
         def tell(progress: Progress) -> bool:

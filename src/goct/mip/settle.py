@@ -55,13 +55,6 @@ class PairObjective(LinearObjective):
     With a binary variable u[k] for each pair, ``Σ_k u[k] = 1``,
     ``TP >= Σ_k TP[k] · u[k]``, the same for TN, and ``Σ b <= Σ_k splits[k] ·
     u[k]``. Any tree will do; those with a large balanced accuracy come first.
-
-    Attributes
-    ----------
-    task, start
-        As for :class:`goct.mip.objective.ModelObjective`.
-    pairs
-        The pairs.
     """
 
     pairs: tuple[Pair, ...] = ()
@@ -120,15 +113,8 @@ class PairObjective(LinearObjective):
 def settle(session: ModelSession, lines: Sequence[Line] = (), *, asks: bool = True) -> None:
     """Close the gap that tolerances left open, if few pairs lie in it.
 
-    Parameters
-    ----------
-    session
-        Runs the models, and knows the incumbent and its bound.
-    lines
-        What is proven about all trees, see :func:`pairs_between`.
-    asks
-        Whether models may be asked. Without, the gap is closed only if no pair
-        lies in it.
+    `lines` is what is proven about all trees, see :func:`pairs_between`. Unless it `asks` models,
+    the gap is closed only if no pair lies in it.
     """
     incumbent, task = session.incumbent, session.incumbent.task
     is_small = int(task.problem.counts.sum(axis=0).max()) <= MOST_SETTLED_UNITS
@@ -156,22 +142,9 @@ def pairs_between(
 
     If there is none, a bound `high` proves that `low` is the largest value. Of
     a monotone metric, the least pairs are returned: whatever lies between has
-    at least the TP and at least the TN of one of them.
-
-    Parameters
-    ----------
-    task
-        The question, of two classes.
-    low, high
-        The bounds.
-    lines
-        What is proven about FN and FP of all trees: ``a · FN + b · FP >= c``.
-
-    Returns
-    -------
-    list of Pair or None
-        None if there are too many to tell, or if the metric is no function of
-        TP and TN.
+    at least the TP and at least the TN of one of them. `lines` is what is proven
+    about all trees, ``a · FN + b · FP >= c``. None if there are too many pairs to
+    tell, or if the metric is no function of TP and TN.
     """
     if not task.metric.is_function_of_confusion:
         return None

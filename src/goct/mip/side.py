@@ -36,17 +36,10 @@ from goct.problem import Problem
 class Requirement:
     """The condition ``Σ_r gains[r, k_r] >= least`` on the class k_r predicted in each row r.
 
-    Attributes
-    ----------
-    name
-        The constraint it comes from.
-    gains
-        Integers, not negative, of shape (rows, classes), with a zero in each row.
-    least
-        An integer.
+    The gains are integers, not negative, of shape (rows, classes), with a zero in each row.
     """
 
-    name: str
+    name: str  # of the constraint it comes from
     gains: NDArray[Any]
     least: int
 
@@ -97,13 +90,7 @@ class SideConstraints:
 
     @classmethod
     def read(cls, constraints: tuple[Constraint, ...], problem: Problem) -> SideConstraints:
-        """Read the constraints of a problem.
-
-        Raises
-        ------
-        ValueError
-            If a model cannot express a constraint.
-        """
+        """Read the constraints of a problem, or raise a `ValueError` if no model expresses one."""
         forbidden: set[int] = set()
         required: set[int] = set()
         prices: list[dict[int, Fraction]] = []
@@ -136,17 +123,7 @@ class SideConstraints:
         )
 
     def add_to(self, tree: TreeProgram, problem: Problem, *, lazily: bool) -> None:
-        """Add the rows of the constraints to a model.
-
-        Parameters
-        ----------
-        tree
-            The model.
-        problem
-            The problem.
-        lazily
-            Whether rows may be found on demand where there would be many.
-        """
+        """Add the rows of the constraints to a model, many of them `lazily`, found on demand."""
         for constraint in self.constraints:
             state(constraint, Context(tree, problem, self.columns, lazily))
         if self.required:
@@ -157,24 +134,12 @@ class SideConstraints:
 
 @dataclass(frozen=True)
 class Context:
-    """What the rows of a constraint are written for.
-
-    Attributes
-    ----------
-    tree
-        The model.
-    problem
-        The data.
-    columns
-        The original feature of each feature of the model.
-    lazily
-        Whether rows may be found on demand where there would be many.
-    """
+    """What the rows of a constraint are written for."""
 
     tree: TreeProgram
     problem: Problem
-    columns: NDArray[np.intp]
-    lazily: bool
+    columns: NDArray[np.intp]  # the original feature of each feature of the model
+    lazily: bool  # whether rows may be found on demand where there would be many
 
 
 @singledispatch
@@ -321,16 +286,8 @@ def _choose_columns(
 ) -> NDArray[np.intp]:
     """Return the original features that a model needs, at most a few of those that are equal.
 
-    Parameters
-    ----------
-    problem
-        The data.
-    forbidden, required
-        Columns, whose features must not be used, or some of them.
-    prices
-        The costs of columns in each budget.
-    counts_columns
-        Whether it matters how many columns are used, or which.
+    Forbidden and required are columns, prices their costs in each budget; `counts_columns` says
+    whether it matters how many columns are used, or which.
     """
     owner = problem.features.explicit.owner
     groups: dict[int, list[int]] = {}

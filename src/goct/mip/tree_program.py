@@ -29,11 +29,6 @@ class Topology:
 
     The root is 1, the children of n are 2n (left, feature = 0) and 2n + 1
     (right, feature = 1).
-
-    Attributes
-    ----------
-    depth
-        At least 1.
     """
 
     depth: int
@@ -60,29 +55,14 @@ class Topology:
 
 @dataclass(frozen=True, eq=False)
 class Instances:
-    """Pairs of a feature vector and a label, with a reward for each.
+    """Pairs of a feature vector, given by its row in X, and a label, with a reward for each."""
 
-    Attributes
-    ----------
-    X
-        The distinct feature vectors, shape (rows, features).
-    row, label
-        The row and the class index of each instance.
-    weight
-        The reward if the label is predicted in the row; not negative.
-    n_classes
-        The number of classes.
-    copies
-        How many instances share the reward of their pair of row and label; 1
-        in the unique dataset.
-    """
-
-    X: NDArray[np.uint8]
+    X: NDArray[np.uint8]  # the distinct feature vectors, shape (rows, features)
     row: NDArray[np.intp]
     label: NDArray[np.intp]
-    weight: NDArray[np.float64]
+    weight: NDArray[np.float64]  # the reward if the label is predicted in the row; not negative
     n_classes: int
-    copies: NDArray[np.int64] | None = None
+    copies: NDArray[np.int64] | None = None  # instances that share the reward of their pair
 
     @classmethod
     def of_gains(
@@ -92,18 +72,9 @@ class Instances:
         needed: NDArray[np.bool_],
         copies: NDArray[np.int64] | None = None,
     ) -> Instances:
-        """Make an instance, or several copies, of every pair that is needed.
+        """Make an instance of every pair of row and class that is `needed`, or so many copies.
 
-        Parameters
-        ----------
-        X
-            The distinct feature vectors.
-        gains
-            The reward of each class in each row, shape (rows, classes).
-        needed
-            Which pairs of row and class get an instance, of the same shape.
-        copies
-            How many instances each pair gets, of the same shape; 1 if None.
+        `gains` are the rewards of all pairs, of shape (rows, classes), as are the others.
         """
         row, label = np.nonzero(needed)
         number = np.ones(len(row), dtype=np.int64) if copies is None else copies[row, label]
@@ -137,13 +108,7 @@ def _compressed(mask: NDArray[np.bool_]) -> tuple[NDArray[np.intp], NDArray[np.i
 def gather(
     compressed: tuple[NDArray[np.intp], NDArray[np.intp]], rows: NDArray[np.intp]
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return the entries of some rows of a compressed matrix.
-
-    Returns
-    -------
-    position, entry
-        For every entry, the position in `rows` of its row, and the entry.
-    """
+    """Return the entries of some rows of a compressed matrix: the position in `rows`, the entry."""
     start, entries = compressed
     length = start[rows + 1] - start[rows]
     position = np.repeat(np.arange(len(rows)), length)
@@ -163,23 +128,8 @@ class TreeProgram(MipProgram):
     the tree predicts the label of i in its row, and at most 0 otherwise: `g`.
     The objective is ``Σ w[i] · g[i] - s · Σ b[n, f]`` with the split cost s.
     Every use of g, in the objective and in the rows, is such that a larger
-    value is better, so the upper bound is all that g needs.
-
-    Attributes
-    ----------
-    b, p, c, g
-        The columns of the variables; node n has the index n - 1.
-
-    Parameters
-    ----------
-    instances
-        The weighted dataset.
-    depth
-        The depth of the tree, at least 1.
-    split_cost
-        The cost of each split, in the unit of the weights.
-    max_splits
-        At most this many splits; no limit if None.
+    value is better, so the upper bound is all that g needs. Node n has the
+    index n - 1 in b, p and c.
     """
 
     g: NDArray[np.intp]
@@ -284,13 +234,7 @@ class TreeProgram(MipProgram):
         return self.families["a"]
 
     def mark_used(self, group: NDArray[np.intp]) -> NDArray[np.intp]:
-        """Return the columns of ``u[g] >= Σ_{f in g} b[n, f]``: 1 if the tree uses a group.
-
-        Parameters
-        ----------
-        group
-            The group of each feature, from 0 on.
-        """
+        """Return the columns of ``u[g] >= Σ_{f in g} b[n, f]``: 1 if the tree uses a group."""
         if "u" not in self.families:
             n_branch, n_groups = len(self.b), int(group.max(initial=-1)) + 1
 
@@ -311,13 +255,6 @@ class TreeProgram(MipProgram):
         ``Σ_r weights[r] · r[n, r] >= least · p[n]``, where ``r[n, r]`` is at
         most 1 if row r reaches node n and at most 0 otherwise: it follows the
         branches like a flow.
-
-        Parameters
-        ----------
-        weights
-            The weight of each row.
-        least
-            The least weight of a leaf.
         """
         for n in self.topology.nodes[1:]:  # the root has all rows
             terms: list[Term] = [(0, self._reach(n), weights), (0, self.p[n - 1], -least)]
@@ -360,22 +297,10 @@ class TreeProgram(MipProgram):
         return features, labels
 
     def encode(self, tree: Tree, columns: NDArray[np.intp] | None = None) -> Point:
-        """Return the complete solution that stands for a tree.
+        """Return the complete solution that stands for a tree, or raise a `ValueError`.
 
-        Parameters
-        ----------
-        tree
-            A tree of the depth of the program at most. It should have no splits
-            that make no difference, which some programs forbid.
-        columns
-            The original column behind each feature of the program; None if the
-            tree splits on the features of the instances.
-
-        Raises
-        ------
-        ValueError
-            If the tree is too deep, or uses a column that the program does not
-            have.
+        It should have no splits that make no difference, which some programs forbid. `columns` are
+        the original columns behind the features of the program; None if they are the same.
         """
         if tree.depth > (depth := self.topology.depth):
             raise ValueError(

@@ -92,23 +92,6 @@ class Solver(Protocol):
 class WarmStart:
     """Finds a tree to start from, in stages, and keeps the time.
 
-    Parameters
-    ----------
-    task
-        The question.
-    start
-        A feasible tree that is known; None if there is none.
-    options
-        Where the tree comes from.
-    highest
-        What the objective of no tree exceeds, as far as is known.
-    limits
-        What the whole run may spend.
-    callback
-        Is told the progress.
-    random_state
-        The seed of CART and of the forest.
-
     Attributes
     ----------
     kind
@@ -125,12 +108,6 @@ class WarmStart:
         INTERRUPTED if the user wants no further stage.
     times
         The seconds that each stage took.
-
-    Raises
-    ------
-    ValueError
-        If the search engine should give the tree and cannot answer the
-        question.
     """
 
     def __init__(
@@ -406,17 +383,7 @@ def pruned_to_pay(
 ) -> Tree:
     """Return the tree after replacing splits by leaves, bottom-up, where that is no worse.
 
-    Parameters
-    ----------
-    tree
-        The tree.
-    problem
-        The data.
-    gains
-        What each class is worth in each row; a leaf takes the class of the
-        largest sum.
-    objective
-        What the tree should be good at.
+    A leaf takes the class of the largest sum of gains in its rows.
     """
     features, labels = heap_of(tree)
     reached = {1: np.arange(problem.n_rows)}

@@ -66,13 +66,8 @@ def write_file(path: str | os.PathLike[str], data: dict[str, Any]) -> None:
 def read_file(path: str | os.PathLike[str], build: Callable[[Any], T]) -> T:
     """Read a model from a JSON file.
 
-    Parameters
-    ----------
-    path
-        The file.
-    build
-        Makes the model of the entries; the checksum is looked at only then, so that
-        an entry that is wrong is named.
+    The checksum is looked at after `build` has made the model, so that an entry that is wrong is
+    named.
     """
     try:
         data = _parse(read_bytes(path, MAX_BYTES + 1))
@@ -101,13 +96,7 @@ def to_plain(value: Any) -> Any:
 
 
 def read_fields(data: Any) -> dict[str, Any]:
-    """Return the fields of a model from plain data, checking every part of it.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If it is not a model; the message names the entry.
-    """
+    """Return the fields of a model from plain data, checking every part of it; errors name it."""
     if not isinstance(data, Mapping):
         raise ModelFileError(f"a model must be a JSON object, not {_kind(data)}")
     if data.get("schema") != SCHEMA:

@@ -253,14 +253,7 @@ class Validation:
     ) -> Validation:
         """Return what a search over sizes tells, from the columns of its results.
 
-        Parameters
-        ----------
-        score, n_folds
-            As above.
-        results, chosen
-            The results as of :class:`goct.OptimalTreeClassifierCV`, and the place of the choice.
-        estimate
-            What to expect of new rows, and its standard error.
+        These are as of :class:`goct.OptimalTreeClassifierCV`, with the place of the choice.
         """
         same = results["setting"] == results["setting"][chosen]
         means, errors = (

@@ -31,31 +31,15 @@ class Spot:
 
 @dataclass
 class Chart:
-    """A chart in pixels.
-
-    Attributes
-    ----------
-    name
-        What the chart is called.
-    axes
-        What the axes show, across and up.
-    x_ticks, y_ticks
-        Places and texts.
-    lines
-        Kinds and paths.
-    spots
-        The points.
-    columns
-        For each number of splits its place among the sizes, its x and its width.
-    """
+    """A chart in pixels."""
 
     name: str
-    axes: tuple[str, str]
-    x_ticks: list[tuple[float, str]]
+    axes: tuple[str, str]  # what they show, across and up
+    x_ticks: list[tuple[float, str]]  # places and texts
     y_ticks: list[tuple[float, str]]
-    lines: list[tuple[str, str]] = field(default_factory=list)
+    lines: list[tuple[str, str]] = field(default_factory=list)  # kinds and paths
     spots: list[Spot] = field(default_factory=list)
-    columns: list[tuple[int, float, float]] = field(default_factory=list)
+    columns: list[tuple[int, float, float]] = field(default_factory=list)  # place, x, width
 
     def draw(self, kind: str, points: Iterable[Point]) -> None:
         """Draw a line through points."""

@@ -151,17 +151,7 @@ def _draw_bar(ax: Axes, view: TreeView, node: NodeView, left: float, bottom: flo
 def save_plot(
     source: Frontier | SizePath, file: str | os.PathLike[str], *, width: float, height: float
 ) -> None:
-    """Draw a frontier or a size path, and save the figure.
-
-    Parameters
-    ----------
-    source
-        What to draw.
-    file
-        A file that ends in .png, .svg or .pdf; written whole or not at all.
-    width, height
-        The size of the figure in inches.
-    """
+    """Draw a frontier or a size path, in inches, into a PNG, SVG or PDF file as a whole."""
     figure, target, buffer = new_figure(width, height), Path(file), io.BytesIO()
     source.plot(figure.subplots())
     figure.savefig(buffer, format=target.suffix[1:].lower(), dpi=150)

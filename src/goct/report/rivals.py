@@ -24,16 +24,7 @@ def compare_with_cart(
 ) -> Rival:
     """Grow a CART tree of the same size on the same features, and evaluate it.
 
-    Parameters
-    ----------
-    train, test
-        The data, over the same features and classes.
-    metric
-        What to compare.
-    max_depth, n_leaves
-        The size that is allowed.
-    constraints
-        What the tree should keep; CART knows nothing of it.
+    CART knows nothing of the constraints that it should keep.
     """
     tree = grow_cart(train, metric, max_depth, n_leaves)
     return rival_of(tree, train, test, metric, constraints)

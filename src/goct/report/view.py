@@ -15,36 +15,16 @@ from goct.tree import Leaf, NodeCounts, Tree
 
 @dataclass(frozen=True)
 class NodeView:
-    """A node and its place in a drawing that grows from left to right.
+    """A node and its place in a drawing that grows from left to right."""
 
-    Attributes
-    ----------
-    number
-        Its place in preorder.
-    parent
-        The number of its parent; None for the root.
-    answer
-        Whether it is the yes side of its parent.
-    depth
-        The number of splits above it: the column of the drawing.
-    row
-        The row of the drawing; leaves have whole numbers.
-    question
-        The condition of a split; None for a leaf.
-    label
-        The index of the class that a leaf predicts; None for a split.
-    counts
-        The weight of each class that reaches the node.
-    """
-
-    number: int
-    parent: int | None
-    answer: bool
-    depth: int
-    row: float
-    question: str | None
-    label: int | None
-    counts: tuple[int | Fraction, ...]
+    number: int  # in preorder
+    parent: int | None  # None for the root
+    answer: bool  # whether it is the yes side of its parent
+    depth: int  # the splits above it: the column of the drawing
+    row: float  # of the drawing; leaves have whole numbers
+    question: str | None  # the condition of a split; None for a leaf
+    label: int | None  # the class that a leaf predicts; None for a split
+    counts: tuple[int | Fraction, ...]  # the weight of each class that reaches it
 
     @property
     def total(self) -> int | Fraction:
@@ -54,24 +34,12 @@ class NodeView:
 
 @dataclass(frozen=True)
 class TreeView:
-    """A tree to draw.
-
-    Attributes
-    ----------
-    nodes
-        The nodes in preorder.
-    classes
-        The labels as text.
-    positive
-        The index of the positive class, if there is one.
-    one_vs_rest
-        Whether it stands against all others, so that leaves of those say "not 8".
-    """
+    """A tree to draw, its nodes in preorder."""
 
     nodes: tuple[NodeView, ...]
-    classes: tuple[str, ...]
+    classes: tuple[str, ...]  # as text
     positive: int | None
-    one_vs_rest: bool = False
+    one_vs_rest: bool = False  # positive stands against all others, whose leaves say "not 8"
 
     def predicts(self, node: NodeView) -> str:
         """Return what a leaf predicts: a class or, of one against the rest, "not 8"."""

@@ -31,32 +31,7 @@ class Profile(Enum):
 
 @dataclass(frozen=True)
 class Plan:
-    """What is asked for; None leaves it to the experiment.
-
-    Attributes
-    ----------
-    folder
-        The datasets.
-    profile
-        How much is done.
-    datasets, depths, metrics, penalties, rows, solvers
-        Which of them take part. `rows` says what is learnt from: "all" or the
-        "train"-ing half of a split.
-    splits
-        How many random splits.
-    limit
-        Seconds for each run.
-    backend
-        The solver of the MIP engine.
-    memory
-        Bytes for each run; 0 for no limit.
-    seed
-        A seed for solvers.
-    missing
-        Datasets that are not in the folder are added here.
-    used
-        The names of options that an experiment looked at are added here.
-    """
+    """What is asked for; None leaves it to the experiment."""
 
     folder: Folder
     profile: Profile = Profile.FULL
@@ -64,15 +39,15 @@ class Plan:
     depths: tuple[int, ...] | None = None
     metrics: tuple[str, ...] | None = None
     penalties: tuple[str, ...] | None = None
-    rows: tuple[str, ...] | None = None
+    rows: tuple[str, ...] | None = None  # to learn from: "all", or the "train"-ing half of a split
     solvers: tuple[str, ...] | None = None
-    splits: int | None = None
-    limit: float | None = None
-    backend: str = "scip"
-    memory: int = 0
+    splits: int | None = None  # how many random splits
+    limit: float | None = None  # seconds for each run
+    backend: str = "scip"  # of the MIP engine
+    memory: int = 0  # bytes for each run; 0 for no limit
     seed: int = 0
-    missing: set[str] = field(default_factory=set, compare=False)
-    used: set[str] = field(default_factory=set, compare=False)
+    missing: set[str] = field(default_factory=set, compare=False)  # datasets not in the folder
+    used: set[str] = field(default_factory=set, compare=False)  # options that were looked at
 
     def choose(self, option: str, full: T, quick: T, tiny: T | None = None) -> T:
         """Return what was asked for, or what goes with the profile."""
@@ -120,17 +95,7 @@ class Plan:
 
 
 class Experiment(ABC):
-    """A question, the runs that answer it, and how the answer is shown.
-
-    Attributes
-    ----------
-    name
-        How it is called on the command line.
-    title
-        The title of its page.
-    summary
-        What it is about, in a line.
-    """
+    """A question, the runs that answer it, and how the answer is shown."""
 
     name: ClassVar[str]
     title: ClassVar[str]

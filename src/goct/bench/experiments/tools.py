@@ -31,17 +31,7 @@ ALONE = {"injection": "none", "node_heuristic": "rounding"}
 def mip_specs(
     plan: Plan, datasets: Sequence[str], variants: Iterable[Mapping[str, Any]]
 ) -> list[Spec]:
-    """Return the runs of the paper's studies of the MIP: each variant at each depth, on halves.
-
-    Parameters
-    ----------
-    plan
-        The size of the study.
-    datasets
-        The datasets.
-    variants
-        Options of the MIP engine.
-    """
+    """Return the runs of the paper's studies of the MIP: each variant at each depth, on halves."""
     depths = plan.choose("depths", (2, 3, 4, 5), (2, 3), (2,))
     options = list(variants)
     return [

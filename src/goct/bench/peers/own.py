@@ -1,8 +1,9 @@
-"""The engines of goct."""
+"""The engines of goct, and what else is measured with them: datasets and frontiers."""
 
 from __future__ import annotations
 
 import inspect
+import time
 import warnings
 from collections.abc import Collection, Mapping
 from dataclasses import replace
@@ -10,11 +11,14 @@ from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, ClassVar
 
-from goct.bench.data import Features, Labels
-from goct.bench.peers.base import Answer, Question, Solver, Unsupported
+import numpy as np
+
+from goct.bench.peers.base import Answer, Question, Solver, Unsupported, find_modules
+from goct.bench.peers.others import fit_lickety_split, labels_by
 from goct.metrics import get_metric
 from goct.problem import Problem
 from goct.search import solve_search
+from goct.search.frontier import frontier
 from goct.solution import Solution, Status
 from goct.solve import solve
 
@@ -35,15 +39,17 @@ class Search(Solver):
 
     def fit(self, question: Question) -> Answer:
         """Solve; what is proven is in the answer."""
-        problem = problem_of(question)
+        return self.solve(question, time_limit=question.limit, random_state=question.seed)
+
+    def solve(self, question: Question, **settings: Any) -> Answer:
+        """Solve within limits."""
         solution = solve(
-            problem,
+            problem_of(question),
             question.metric,
             question.depth,
             split_penalty=question.penalty,
             engine=self.engine,
-            time_limit=question.limit,
-            random_state=question.seed,
+            **settings,
             **self.options(question.options),
         )
         return answer_of(solution)
@@ -51,6 +57,38 @@ class Search(Solver):
     def options(self, options: Mapping[str, Any]) -> dict[str, Any]:
         """Return the options for the engine."""
         return _known(options, inspect.signature(solve_search).parameters)
+
+
+class Paced(Search):
+    """The search engine, which stops after three times LicketySPLIT's time, at most the limit.
+
+    Times are those of the processor, one right after the other in one process; they
+    are in the statistics: `pace` and `own`.
+    """
+
+    share: ClassVar[float] = 3.0
+
+    @property
+    def is_installed(self) -> bool:
+        """Whether the pacemaker is there."""
+        return find_modules("licketysplit")
+
+    def load(self) -> None:
+        """Import both."""
+        import_module("licketysplit")
+
+    def fit(self, question: Question) -> Answer:
+        """Measure, then solve."""
+        begin = time.process_time()
+        fit_lickety_split(question)
+        start = time.process_time()
+        pace = start - begin
+        end = start + min(self.share * pace, question.limit)
+        answer = self.solve(
+            question, time_limit=60.0, callback=lambda _: time.process_time() >= end
+        )
+        own = {"pace": pace, "own": time.process_time() - start}
+        return replace(answer, stats={**answer.stats, **own})
 
 
 class Mip(Search):
@@ -112,6 +150,52 @@ class Thresholds(Solver):
         return replace(answer_of(classifier.solution_), predict=classifier.predict)
 
 
+class Describe(Solver):
+    """Counts rows, distinct rows, features and classes."""
+
+    learns: ClassVar[bool] = False
+    needs_depth: ClassVar[bool] = False
+
+    def fit(self, question: Question) -> Answer:
+        """Count."""
+        counts = np.bincount(question.y)
+        problem = Problem.from_arrays(question.X, question.y)
+        stats = {
+            "rows": len(question.y),
+            "unique_rows": int(np.count_nonzero(problem.counts)),
+            "vectors": problem.n_rows,
+            "features": question.X.shape[1],
+            "classes": int((counts > 0).sum()),
+            "kept_features": problem.X.shape[1],
+            "minority_share": float(counts[counts > 0].min() / len(question.y)),
+        }
+        return Answer(None, stats=stats)
+
+
+class FrontierOfTrees(Solver):
+    """All best trades between the two kinds of error."""
+
+    learns: ClassVar[bool] = False
+    has_many_classes: ClassVar[bool] = False
+
+    def fit(self, question: Question) -> Answer:
+        """Enumerate the frontier; the corners are in the statistics."""
+        found = frontier(
+            problem_of(question),
+            question.depth,
+            pareto=bool(question.options.get("pareto", False)),
+            time_limit=question.limit,
+        )
+        points = found.vertices if found.pareto is None else found.pareto
+        stats = {
+            "points": [[int(v.confusion.fn), int(v.confusion.fp)] for v in points],
+            "positives": found.problem.n_pos,
+            "negatives": found.problem.n_neg,
+            "is_complete": found.is_complete,
+        }
+        return Answer(None, is_proven=found.is_complete, stats=stats)
+
+
 def _known(options: Mapping[str, Any], known: Collection[str]) -> dict[str, Any]:
     """Return the options, if the engine has all of them."""
     for name in options:
@@ -127,13 +211,8 @@ def answer_of(solution: Solution) -> Answer:
     tree = solution.tree
     if tree is None:
         return Answer(None, bound=float(solution.bound), stats=stats)
-
-    def predict(X: Features) -> Labels:
-        labels: Labels = tree.predict(X).astype(int)
-        return labels
-
     return Answer(
-        predict,
+        labels_by(tree.predict),
         claimed=None if solution.value is None else float(solution.value),
         bound=float(solution.bound),
         is_proven=solution.status is Status.OPTIMAL,

@@ -33,38 +33,16 @@ class Ability(Enum):
 
 @dataclass(frozen=True)
 class Settings:
-    """How a solver runs.
+    """How a solver runs."""
 
-    Attributes
-    ----------
-    limits
-        What it may spend; building its copy of the model counts.
-    gap
-        It may stop when bound and objective differ by no more, in units of the
-        model's objective.
-    seed
-        Shifts its random seeds.
-    threads
-        The number of threads.
-    max_rounds
-        How often cuts are separated at each node but the root.
-    heuristic_every
-        The model's heuristic sees the relaxations of the first k nodes, and of
-        every k-th node after those.
-    log
-        Whether it prints its log.
-    parameters
-        Further parameters of the solver, by its own names.
-    """
-
-    limits: Limits = field(default_factory=Limits)
-    gap: float = 0.0
+    limits: Limits = field(default_factory=Limits)  # building its copy of the model counts
+    gap: float = 0.0  # between bound and objective, in units of the objective, at which it may stop
     seed: int | None = None
     threads: int = 1
-    max_rounds: int = 1
-    heuristic_every: int = 10
+    max_rounds: int = 1  # how often cuts are separated at each node but the root
+    heuristic_every: int = 10  # it sees the first k nodes, and every k-th node after those
     log: bool = False
-    parameters: Mapping[str, Any] = field(default_factory=dict)
+    parameters: Mapping[str, Any] = field(default_factory=dict)  # by the solver's own names
 
 
 @dataclass(frozen=True)
@@ -84,26 +62,14 @@ MipCallback: TypeAlias = Callable[[MipProgress], bool]
 class MipResult:
     """What a solver found.
 
-    Attributes
-    ----------
-    x
-        The best solution; None if there is none.
-    bound
-        The solver's upper bound on the objective, within its tolerances; may
-        be infinite.
-    limit
-        Why it stopped before it was done.
-    is_infeasible
-        Whether it proved that there is no solution.
-    stats
-        Counts and times of the solver; "start_accepted" says whether the
-        solver took the start for a solution, where it tells.
+    In `stats`, "start_accepted" says whether the solver took the start for a solution, where it
+    tells.
     """
 
     x: NDArray[np.float64] | None
-    bound: float
-    limit: Limit
-    is_infeasible: bool = False
+    bound: float  # the dual bound, within the solver's tolerances; may be infinite
+    limit: Limit  # why it stopped before it was done
+    is_infeasible: bool = False  # proven
     stats: dict[str, Any] = field(default_factory=dict)
 
 
@@ -160,43 +126,15 @@ class Backend(ABC):
         start: NDArray[np.float64] | None = None,
         callback: MipCallback | None = None,
     ) -> MipResult:
-        """Maximise the model's objective.
+        """Maximise the model's objective, from a feasible solution if one is given.
 
-        Parameters
-        ----------
-        model
-            The model.
-        settings
-            How to run.
-        start
-            A feasible solution to start from.
-        callback
-            Is told the progress, some ten times a second at most.
-
-        Raises
-        ------
-        BackendError
-            If the solver fails.
+        The callback is told the progress, some ten times a second at most. A solver that fails
+        raises a :class:`BackendError`.
         """
 
 
 class Proposer:
-    """Asks the heuristic of a model for solutions that improve on the best one, and counts.
-
-    Parameters
-    ----------
-    model
-        The model.
-    every
-        See :class:`Settings`.
-
-    Attributes
-    ----------
-    calls
-        How often the heuristic was asked.
-    injected, rejected
-        How many of its solutions the solver accepted and did not accept.
-    """
+    """Asks the heuristic of a model for solutions that improve on the best one, and counts."""
 
     def __init__(self, model: MipProgram, every: int) -> None:
         self.model = model

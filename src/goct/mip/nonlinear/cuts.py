@@ -32,25 +32,13 @@ _MOST_BOXES = 500
 
 @dataclass(frozen=True)
 class Stated:
-    """A quotient in a program.
-
-    Attributes
-    ----------
-    quotient, basis
-        The quotient, written in the basis.
-    q
-        The quotient divided by `size`.
-    size
-        The largest absolute value of the quotient.
-    t
-        The root; None if there is none.
-    """
+    """A quotient in a program, written in a basis."""
 
     quotient: Quotient
     basis: Basis
-    q: Linear
+    q: Linear  # the quotient divided by `size`, which is its largest absolute value
     size: Fraction
-    t: Linear | None = None
+    t: Linear | None = None  # the root; None if there is none
 
     @property
     def earning(self) -> Linear:
@@ -79,21 +67,12 @@ class Envelope:
     Their slopes are those of the upper hull of some points. Then they are raised
     above all the others. With many integers, these are taken in blocks, for
     each of which the largest value and the least one of the plane count.
-
-    Attributes
-    ----------
-    highest
-        The function, by blocks.
-    x, y
-        The box: the least and the largest of both numbers.
-    corners, blocks
-        How many points, and how many blocks there are in each direction.
     """
 
-    highest: Highest
-    x: Span
+    highest: Highest  # the function, by blocks
+    x: Span  # the box: the least and the largest of both numbers
     y: Span
-    corners: int = 9
+    corners: int = 9  # how many points in each direction, and how many blocks
     blocks: int = 60
     _raised: dict[int, Plane] = field(default_factory=dict)
 
@@ -141,17 +120,6 @@ class BoxPlanes(Separator):
     Where the leading bits of two numbers are known, the planes of that box,
     which is smaller than the whole, hold as long as these bits stay:
     ``q <= plane + M · (number of leading bits that differ)``.
-
-    Parameters
-    ----------
-    highest
-        The metric, by blocks of the two numbers.
-    numbers
-        The numbers; one at least has bits.
-    column
-        What the planes bound.
-    min_violation
-        The least violation.
     """
 
     name = "envelope"
@@ -252,11 +220,6 @@ class ExactValues(Separator):
 
     where N is linear, the rest of it being known too; for D0 = 0 the quotient
     is 0. Negative roots are bounded by their values in the same way.
-
-    Parameters
-    ----------
-    stated
-        The quotients.
     """
 
     name = "exact_value"
@@ -312,13 +275,6 @@ class Tangents(Separator):
     The root is concave, so its tangents bound it from above everywhere, and
     bounds that rest on some of them only are valid. Next to 0, where it is
     steep, it is taken for its value at 1e-8.
-
-    Parameters
-    ----------
-    stated
-        The quotients.
-    min_violation
-        The least violation at fractional points.
     """
 
     name = "tangent"

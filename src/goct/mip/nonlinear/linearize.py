@@ -107,15 +107,7 @@ class Integer:
         return known, (min(low, self.upper), min(low + (1 << rest) - 1, self.upper))
 
     def differs(self, value: int, leading: int | None = None) -> Linear:
-        """Return the number of bits that differ from those of a value: 0 exactly there.
-
-        Parameters
-        ----------
-        value
-            The value.
-        leading
-            Only so many of the leading bits count; all if None.
-        """
+        """Return the number of bits, or of leading bits, that differ from those of a value."""
         first = 0 if leading is None else len(self.bits) - leading
         ones = np.array([value >> k & 1 for k in range(first, len(self.bits))], dtype=np.float64)
         terms = ((self.bits[first:], 1.0 - 2.0 * ones, Fraction(1)),)
@@ -126,16 +118,11 @@ class Integer:
 class Basis:
     """Two of TP, TN and U = TP + FP, in which a quotient is written.
 
-    Attributes
-    ----------
-    kind
-        "TP TN", "TP U" or "U TN".
-    numbers
-        Both numbers. The denominator depends on those that have bits only, and
-        the numerator is linear in one that has none.
+    The denominator depends on those that have bits only, and the numerator is linear in one that
+    has none.
     """
 
-    kind: str
+    kind: str  # "TP TN", "TP U" or "U TN"
     numbers: tuple[Integer, Integer]
 
     def largest(
@@ -279,20 +266,8 @@ class Products:
         """Return ``polynomial(x, y) · factor`` for two integers x and y.
 
         Horner's scheme: ``P = R + v · Q`` with a variable v that has bits, and
-        R without v. Without a factor, linear polynomials need no bits.
-
-        Parameters
-        ----------
-        name
-            A name for the variables and rows.
-        polynomial
-            The polynomial.
-        numbers
-            Its variables. Those that are multiplied need bits.
-        factor
-            The factor; 1 if None.
-        span
-            The bounds of the factor.
+        R without v. Without a factor, linear polynomials need no bits. The factor
+        is between the ends of `span`.
         """
         if polynomial.degree == 0 and factor is not None:
             return factor * polynomial.coefficient(0, 0)

@@ -48,21 +48,10 @@ class NonlinearObjective(ModelObjective):
     order of trees and the numbers small: a root as its square, an odds ratio o
     up to u as ``o / (c + o)`` with ``c = √u``, so that neither small nor large
     odds come too close to each other. The bound is translated back.
-
-    Attributes
-    ----------
-    task, start
-        As for :class:`goct.mip.objective.ModelObjective`.
-    linearization
-        How products are stated, see
-        :data:`goct.mip.nonlinear.linearize.LINEARIZATIONS`.
-    has_envelope
-        Whether planes bound the metric from above, see
-        :mod:`goct.mip.nonlinear.cuts`.
     """
 
-    linearization: str = "compact"
-    has_envelope: bool = True
+    linearization: str = "compact"  # one of LINEARIZATIONS
+    has_envelope: bool = True  # whether planes bound the metric from above
 
     states_constants = False
     ratios = (1.0, 0.4, 2.5)
@@ -257,22 +246,7 @@ class NonlinearObjective(ModelObjective):
 
 
 class Statement:
-    """Adds quotients to a program.
-
-    Parameters
-    ----------
-    objective
-        What is stated.
-    program
-        The program.
-
-    Attributes
-    ----------
-    products
-        Adds products.
-    tp, tn
-        The counts, as variables.
-    """
+    """Adds quotients to a program."""
 
     def __init__(self, objective: NonlinearObjective, program: TreeProgram) -> None:
         self.objective = objective
