@@ -26,30 +26,11 @@ if TYPE_CHECKING:
     from goct.report.plot import plot_tree
 
 __all__ = [
-    "Exact",
-    "Frontier",
-    "Limit",
-    "Model",
-    "OptimalTreeClassifier",
-    "OptimalTreeClassifierCV",
-    "Path",
-    "PathProgress",
-    "Problem",
-    "Progress",
-    "Solution",
-    "Status",
-    "Tree",
-    "__version__",
-    "constraints",
-    "exceptions",
-    "export_text",
-    "frontier",
-    "metrics",
-    "path",
-    "plot_tree",
-    "solve",
+    "Exact", "Frontier", "Limit", "Model", "OptimalTreeClassifier", "OptimalTreeClassifierCV",
+    "Path", "PathProgress", "Problem", "Progress", "Solution", "Status", "Tree", "__version__",
+    "constraints", "exceptions", "export_text", "frontier", "metrics", "path", "plot_tree", "solve",
     "verify",
-]
+]  # fmt: skip
 
 # Loaded when they are asked for: scikit-learn takes a second to import.
 _LATER = {

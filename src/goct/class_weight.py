@@ -13,8 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from goct._validation import check_weights, plain
 from goct.exact import as_fraction
 
-_LARGEST_SUM = 2**29
-"""Weights whose sum is smaller leave room for exact products of two such sums."""
+_LARGEST_SUM = 2**29  # weights whose sum is smaller leave room for exact products of two such sums
 
 
 def weigh_classes(

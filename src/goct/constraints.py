@@ -20,18 +20,9 @@ if TYPE_CHECKING:
 
 
 __all__ = [
-    "Constraint",
-    "Feature",
-    "FeatureBudget",
-    "ForbidFeatures",
-    "MaxFeatures",
-    "MetricConstraint",
-    "MinLeafWeight",
-    "MinSamplesLeaf",
-    "RequireFeatures",
-    "check_constraints",
-    "get_constraint",
-]
+    "Constraint", "Feature", "FeatureBudget", "ForbidFeatures", "MaxFeatures", "MetricConstraint",
+    "MinLeafWeight", "MinSamplesLeaf", "RequireFeatures", "check_constraints", "get_constraint",
+]  # fmt: skip
 
 Feature: TypeAlias = str | int
 """A column of the data, by name or by number: see :attr:`goct.Problem.column_names`."""

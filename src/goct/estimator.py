@@ -20,14 +20,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from goct._deadline import deadline, seconds_left
-from goct._validation import (
-    check_choice,
-    check_count,
-    check_labels,
-    is_missing,
-    label_array,
-    plain,
-)
+from goct._validation import check_choice, check_count, check_labels, is_missing, label_array, plain
 from goct.binarize import Binarizer
 from goct.data.frame import read_table
 from goct.exact import as_fraction
@@ -215,11 +208,7 @@ class OptimalTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         self.keep_data = keep_data
 
     def fit(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: ArrayLike | None = None,
-        costs: ArrayLike | None = None,
+        self, X: Any, y: Any, sample_weight: ArrayLike | None = None, costs: ArrayLike | None = None
     ) -> OptimalTreeClassifier:
         """Find the best tree.
 
@@ -327,11 +316,7 @@ class OptimalTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         return csr_matrix(paths)[leaves]
 
     def score(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: ArrayLike | None = None,
-        costs: ArrayLike | None = None,
+        self, X: Any, y: Any, sample_weight: ArrayLike | None = None, costs: ArrayLike | None = None
     ) -> float:
         """Return the metric that was maximised, on other data.
 
@@ -344,11 +329,7 @@ class OptimalTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         return float(self.solution_.metric.evaluate(self.tree_, problem))
 
     def to_problem(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: ArrayLike | None = None,
-        costs: ArrayLike | None = None,
+        self, X: Any, y: Any, sample_weight: ArrayLike | None = None, costs: ArrayLike | None = None
     ) -> Problem:
         """Return data as a problem over the conditions of this classifier.
 

@@ -20,8 +20,7 @@ from goct.solution import Limit, Solution, Status
 from goct.task import Task
 from goct.tree import Leaf, NodeCounts, Tree
 
-_FOR_HULLS = 2 / 3
-"""The share of the time for operating points that may be spent on hulls."""
+_FOR_HULLS = 2 / 3  # the share of the time for operating points that may be spent on hulls
 
 KNOWN_METRICS = (
     *("accuracy", "balanced_accuracy", "recall", "specificity", "precision", "npv", "f1", "f2"),

@@ -37,18 +37,6 @@ def tree_against_rest(tree: Tree, problem: Problem) -> Tree:
     return Tree(visit(tree.root), against_rest(problem).classes, tree.feature_names)
 
 
-def forget_the_rest(tree: Tree, problem: Problem) -> Tree:
-    """Return a tree for :func:`against_rest` of a problem from one for the problem."""
-
-    def visit(node: Node) -> Node:
-        if isinstance(node, Split):
-            return Split(node.feature, visit(node.left), visit(node.right))
-        return Leaf(int(node.label == problem.positive))
-
-    positive = problem.classes[problem.positive or 0]
-    return Tree(visit(tree.root), (f"not {positive}", positive), tree.feature_names)
-
-
 def name_the_rest(tree: Tree, problem: Problem) -> Tree:
     """Return a tree for the problem from one for :func:`against_rest` of it.
 

@@ -17,7 +17,7 @@ from goct._validation import check_count
 from goct.constraints import Constraint
 from goct.exact import Exact, as_fraction
 from goct.metrics import Metric
-from goct.one_vs_rest import against_rest, forget_the_rest
+from goct.one_vs_rest import against_rest, tree_against_rest
 from goct.problem import Problem
 from goct.task import Task
 from goct.tree import Tree
@@ -353,7 +353,7 @@ class Solution:
             shown, data = tree, problem
             if self.metric.is_binary and problem.n_classes > 2:
                 data = against_rest(problem)
-                shown = forget_the_rest(tree, problem)
+                shown = tree_against_rest(tree, problem)
             lines += [shown.to_text(data), ""]
             lines += [confusion_table(shown.confusion_matrix(data), data.classes), ""]
             about = f"of {self._positive()!r}, " if self._positive() is not None else ""

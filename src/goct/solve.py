@@ -27,8 +27,7 @@ from goct.tree import Tree
 
 ENGINES = ("auto", "search", "mip")
 
-_MANY_SPLITS = 1000
-"""Trees without a limit on depth that may have more splits deserve a warning."""
+_MANY_SPLITS = 1000  # trees without a limit on depth that may have more splits deserve a warning
 
 
 def solve(

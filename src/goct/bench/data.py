@@ -19,28 +19,12 @@ Features = NDArray[np.uint8]
 Labels = NDArray[np.int64]
 
 SUFFIX = ".txt.gz"
-RAW = ".csv"
-"""How the names of raw tables end."""
+RAW = ".csv"  # how the names of raw tables end
 PAPER = (
-    "appendicitis",
-    "biodeg",
-    "cleve",
-    "colic",
-    "compas",
-    "diabetes",
-    "fico",
-    "german-credit",
-    "heart",
-    "hepatitis",
-    "HTRU_2",
-    "hungarian",
-    "magic04",
-    "pendigits",
-    "promoters",
-    "spambase",
-    "vehicle",
-    "yeast",
-)
+    "appendicitis", "biodeg", "cleve", "colic", "compas", "diabetes", "fico", "german-credit",
+    "heart", "hepatitis", "HTRU_2", "hungarian", "magic04", "pendigits", "promoters", "spambase",
+    "vehicle", "yeast",
+)  # fmt: skip
 """The datasets of the paper's study of nonlinear metrics."""
 
 _GZIP = b"\x1f\x8b"

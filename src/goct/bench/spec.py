@@ -9,8 +9,7 @@ from dataclasses import asdict, dataclass, field, fields
 from enum import Enum
 from typing import Any
 
-ANY_DEPTH = 0
-"""As the depth of a run: no limit."""
+ANY_DEPTH = 0  # as the depth of a run: no limit
 
 
 @dataclass(frozen=True)
@@ -71,24 +70,15 @@ def _frozen(value: Any) -> Any:
 class Status(Enum):
     """How a run ended."""
 
-    OK = "ok"
-    """With a tree; whether it is proven best is another question."""
-    NO_TREE = "no tree"
-    """The solver stopped without one."""
-    TIMEOUT = "time-out"
-    """It did not stop by itself in time and was killed."""
-    MEMORY = "out of memory"
-    """It needed more than it was given."""
-    CRASH = "crash"
-    """Its process died."""
-    ERROR = "error"
-    """It raised an exception."""
-    WRONG = "wrong"
-    """The value it claims is not that of its tree."""
-    UNSUPPORTED = "unsupported"
-    """The solver cannot answer such a question."""
-    MISSING = "not installed"
-    """The solver is not there."""
+    OK = "ok"  # with a tree; whether it is proven best is another question
+    NO_TREE = "no tree"  # the solver stopped without one
+    TIMEOUT = "time-out"  # it did not stop by itself in time and was killed
+    MEMORY = "out of memory"  # it needed more than it was given
+    CRASH = "crash"  # its process died
+    ERROR = "error"  # it raised an exception
+    WRONG = "wrong"  # the value it claims is not that of its tree
+    UNSUPPORTED = "unsupported"  # the solver cannot answer such a question
+    MISSING = "not installed"  # the solver is not there
 
 
 @dataclass(frozen=True)

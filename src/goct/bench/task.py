@@ -23,14 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from goct.bench.data import (
-    Features,
-    Labels,
-    Split,
-    draw_test,
-    make_synthetic,
-    read_any,
-)
+from goct.bench.data import Features, Labels, Split, draw_test, make_synthetic, read_any
 from goct.bench.peers import Question, Unsupported, get_solver
 from goct.bench.peers.base import Predict
 from goct.bench.peers.tuned import Learner, Lesson
@@ -44,12 +37,10 @@ GRACE = 0.25, 10.0
 _TOLERANCE = 1e-6
 
 
-LOADING = 120.0
-"""Seconds in which packages and data must be loaded."""
+LOADING = 120.0  # seconds in which packages and data must be loaded
 
 
-CHANGED = 75
-"""The exit code of a process that found other code than the campaign began with."""
+CHANGED = 75  # the exit code of a process that found other code than the campaign began with
 
 
 def hard_limit(spec: Spec) -> float:

@@ -22,14 +22,7 @@ from goct._validation import (
 )
 from goct.binarize.chooser import Chooser
 from goct.binarize.condition_list import Block, ConditionList, Cuts, LevelCuts, Reader
-from goct.binarize.conditions import (
-    Above,
-    After,
-    Condition,
-    OneOf,
-    condition_from_dict,
-    evaluate,
-)
+from goct.binarize.conditions import Above, After, Condition, OneOf, condition_from_dict, evaluate
 from goct.data.frame import read_table
 from goct.data.table import KINDS, Column, Table
 from goct.exact import as_fraction

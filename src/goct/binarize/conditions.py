@@ -174,9 +174,7 @@ KINDS: dict[str, type[Condition]] = {
 
 
 def evaluate(
-    conditions: Sequence[Condition],
-    n_rows: int,
-    read: Callable[[str, Collection[str]], Column],
+    conditions: Sequence[Condition], n_rows: int, read: Callable[[str, Collection[str]], Column]
 ) -> NDArray[np.uint8]:
     """Return which row of a table meets which condition, as a 0/1 matrix.
 

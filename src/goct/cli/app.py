@@ -66,8 +66,7 @@ def demo(
     depth: Annotated[int, typer.Option(min=0, max=8, help="The depth of the tree.")] = 4,
     time_limit: Annotated[float, typer.Option(min=0.1, help="Seconds at most.")] = 60.0,
     table: Annotated[
-        Path | None,
-        typer.Option(help="Only write the dataset, breast cancer, to this CSV file."),
+        Path | None, typer.Option(help="Only write the dataset, breast cancer, to this CSV file.")
     ] = None,
 ) -> None:
     """Learn an optimal tree on a dataset that comes along, and show what is proven."""

@@ -62,14 +62,12 @@ TestSize: TypeAlias = Annotated[
 ]
 Seed: TypeAlias = Annotated[int, typer.Option(min=0, help="Decides which rows are held back.")]
 Conditions: TypeAlias = Annotated[
-    list[str] | None,
-    typer.Option(help="A condition such as 'recall >= 0.9'; may be repeated."),
+    list[str] | None, typer.Option(help="A condition such as 'recall >= 0.9'; may be repeated.")
 ]
 
 
 _MOST_DEPTH = 10
-_BY_DEFAULT = -1
-"""The depth if none is given."""
+_BY_DEFAULT = -1  # the depth if none is given
 
 
 def _read_depth(text: str | int) -> int | None:
@@ -412,11 +410,7 @@ def _labels(
 
 
 def _place_of_positive(
-    table: Table,
-    target: str,
-    positive: str | None,
-    classes: list[str],
-    numbers: dict[str, float],
+    table: Table, target: str, positive: str | None, classes: list[str], numbers: dict[str, float]
 ) -> int | None:
     if positive is None:
         return 1 if len(classes) == 2 else None

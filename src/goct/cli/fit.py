@@ -48,8 +48,7 @@ from goct.task import Task
 if TYPE_CHECKING:
     from goct.cli.tune import Tuned
 
-_GRACE = 0.2
-"""Seconds that a comparison with CART may take beyond the time limit."""
+_GRACE = 0.2  # seconds that a comparison with CART may take beyond the time limit
 
 
 @learning

@@ -12,15 +12,7 @@ import typer
 
 from goct._deadline import seconds_left
 from goct._text import format_weight
-from goct.cli.data import (
-    Data,
-    LearningOptions,
-    Prepared,
-    Seed,
-    TestSize,
-    learning,
-    prepare,
-)
+from goct.cli.data import Data, LearningOptions, Prepared, Seed, TestSize, learning, prepare
 from goct.cli.guard import Code, UsageError, check_outputs, note, note_written
 from goct.constraints import Constraint, get_constraint
 from goct.data.csv_file import write_csv

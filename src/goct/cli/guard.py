@@ -21,20 +21,13 @@ F = TypeVar("F", bound=Callable[..., Any])
 class Code(IntEnum):
     """What the exit code of a command says."""
 
-    DONE = 0
-    """All was done, and what is shown is proven."""
-    WRONG_INPUT = 2
-    """The command line or a file is not as it should be."""
-    STOPPED = 3
-    """A limit was reached, or Ctrl-C was pressed; the best so far was written."""
-    INFEASIBLE = 4
-    """It is proven that no tree meets the constraints."""
-    NO_TREE = 5
-    """A limit was reached before any tree was found."""
-    REJECTED = 6
-    """A certificate does not prove what it says."""
-    INTERRUPTED = 130
-    """Ctrl-C was pressed when there was nothing to keep."""
+    DONE = 0  # all was done, and what is shown is proven
+    WRONG_INPUT = 2  # the command line or a file is not as it should be
+    STOPPED = 3  # a limit was reached, or Ctrl-C was pressed; the best so far was written
+    INFEASIBLE = 4  # it is proven that no tree meets the constraints
+    NO_TREE = 5  # a limit was reached before any tree was found
+    REJECTED = 6  # a certificate does not prove what it says
+    INTERRUPTED = 130  # Ctrl-C was pressed when there was nothing to keep
 
 
 class UsageError(ValueError):

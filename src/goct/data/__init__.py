@@ -7,13 +7,6 @@ from goct.data.table import KINDS, Column, Table
 from goct.data.table_file import TableError, TableFile
 
 __all__ = [
-    "KINDS",
-    "Column",
-    "Dialect",
-    "Table",
-    "TableError",
-    "TableFile",
-    "find_dialect",
-    "read_csv",
+    "KINDS", "Column", "Dialect", "Table", "TableError", "TableFile", "find_dialect", "read_csv",
     "read_table",
-]
+]  # fmt: skip

@@ -90,11 +90,7 @@ class ColumnReader:
     """
 
     def __init__(
-        self,
-        name: str,
-        kind: str | None,
-        dialect: Dialect,
-        verbatim: Collection[str] | None = None,
+        self, name: str, kind: str | None, dialect: Dialect, verbatim: Collection[str] | None = None
     ) -> None:
         self.name = name
         self.kind = kind

@@ -28,8 +28,7 @@ from numpy.typing import NDArray
 
 from goct._validation import column_name, plain
 
-KINDS = ("number", "boolean", "date", "category")
-"""What the values of a column can be."""
+KINDS = ("number", "boolean", "date", "category")  # what the values of a column can be
 
 MOMENT = "datetime64[us]"
 WORDS = {

@@ -28,15 +28,6 @@ FORMATS = {
 """The function behind each format."""
 
 __all__ = [
-    "FORMATS",
-    "export_c",
-    "export_dot",
-    "export_javascript",
-    "export_onnx",
-    "export_pmml",
-    "export_python",
-    "export_rules",
-    "export_sql",
-    "export_text",
-    "to_sklearn",
-]
+    "FORMATS", "export_c", "export_dot", "export_javascript", "export_onnx", "export_pmml",
+    "export_python", "export_rules", "export_sql", "export_text", "to_sklearn",
+]  # fmt: skip

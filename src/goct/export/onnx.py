@@ -39,10 +39,7 @@ def export_onnx(model: Any) -> bytes:
     graph = _Graph(onnx, as_model(model))
     made = onnx.helper.make_model(
         graph.build(),
-        opset_imports=[
-            onnx.helper.make_opsetid("", 20),
-            onnx.helper.make_opsetid("ai.onnx.ml", 3),
-        ],
+        opset_imports=[onnx.helper.make_opsetid("", 20), onnx.helper.make_opsetid("ai.onnx.ml", 3)],
         ir_version=9,
         producer_name="goct",
         producer_version=graph.model.version,

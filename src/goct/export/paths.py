@@ -10,15 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from goct.binarize.conditions import (
-    Above,
-    After,
-    Condition,
-    IsTrue,
-    Missing,
-    OneOf,
-    plain_number,
-)
+from goct.binarize.conditions import Above, After, Condition, IsTrue, Missing, OneOf, plain_number
 from goct.model import ColumnInfo, Model
 from goct.tree import Leaf
 

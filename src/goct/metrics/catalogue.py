@@ -17,7 +17,7 @@ from goct.exact import Exact, as_fraction, check_magnitude
 from goct.metrics.arrays import Counts, Floats, as_float, divide, floats
 from goct.metrics.confusion import Confusion
 from goct.metrics.fractional import Affine, FractionalMetric
-from goct.metrics.linear import ClassRewardMetric
+from goct.metrics.linear import ClassRewardMetric, ClassTable
 from goct.metrics.metric import LinearMetric, Metric, Rational, Rewards, Shape, reduced
 from goct.metrics.rational import QuotientMetric
 
@@ -63,9 +63,7 @@ class Accuracy(ClassRewardMetric):
     def check(self, problem: Problem) -> None:
         """Accept every problem."""
 
-    def class_rewards(
-        self, class_weights: Sequence[Rational], positive: int | None
-    ) -> tuple[list[list[Fraction]], Fraction]:
+    def class_rewards(self, class_weights: Sequence[Rational], positive: int | None) -> ClassTable:
         """Return 1 / |I| for every correct prediction."""
         share = _ratio(1, sum(class_weights))
         return _diagonal([share] * len(class_weights)), Fraction(0)
@@ -87,9 +85,7 @@ class BalancedAccuracy(ClassRewardMetric):
     def check(self, problem: Problem) -> None:
         """Accept every problem."""
 
-    def class_rewards(
-        self, class_weights: Sequence[Rational], positive: int | None
-    ) -> tuple[list[list[Fraction]], Fraction]:
+    def class_rewards(self, class_weights: Sequence[Rational], positive: int | None) -> ClassTable:
         """Return 1 / (number of classes × class weight) for every correct prediction."""
         present = sum(weight > 0 for weight in class_weights)
         return _diagonal([_ratio(1, present * weight) for weight in class_weights]), Fraction(0)
@@ -101,9 +97,7 @@ class _RecallSum(ClassRewardMetric):
     _sides: tuple[bool, bool] = (True, True)
     _offset = 0
 
-    def class_rewards(
-        self, class_weights: Sequence[Rational], positive: int | None
-    ) -> tuple[list[list[Fraction]], Fraction]:
+    def class_rewards(self, class_weights: Sequence[Rational], positive: int | None) -> ClassTable:
         """Return 1 / (class weight) for correct predictions in the classes that count."""
         entries = [
             _ratio(1, weight) if self._sides[k == positive] else Fraction(0)
@@ -159,9 +153,7 @@ class ClassCost(ClassRewardMetric):
         _non_negative(self.false_negative, "false_negative")
         _non_negative(self.false_positive, "false_positive")
 
-    def class_rewards(
-        self, class_weights: Sequence[Rational], positive: int | None
-    ) -> tuple[list[list[Fraction]], Fraction]:
+    def class_rewards(self, class_weights: Sequence[Rational], positive: int | None) -> ClassTable:
         """Return the cost saved by every correct prediction; the offset is minus all of it."""
         fn, fp = as_fraction(self.false_negative), as_fraction(self.false_positive)
         entries = [fn if k == positive else fp for k in range(len(class_weights))]
@@ -209,9 +201,7 @@ class CostMatrix(ClassRewardMetric):
         """Whether no correct prediction costs more than a wrong one."""
         return all(row[k] == min(row) for k, row in enumerate(self.costs))
 
-    def class_rewards(
-        self, class_weights: Sequence[Rational], positive: int | None
-    ) -> tuple[list[list[Fraction]], Fraction]:
+    def class_rewards(self, class_weights: Sequence[Rational], positive: int | None) -> ClassTable:
         """Return minus the costs."""
         return [[-Fraction(entry) for entry in row] for row in self.costs], Fraction(0)
 
@@ -273,9 +263,7 @@ class _Count(ClassRewardMetric):
         """Whether only errors count."""
         return all(true != predicted for true, predicted in self._cells)
 
-    def class_rewards(
-        self, class_weights: Sequence[Rational], positive: int | None
-    ) -> tuple[list[list[Fraction]], Fraction]:
+    def class_rewards(self, class_weights: Sequence[Rational], positive: int | None) -> ClassTable:
         """Return 1 for the cells that count."""
         classes = range(len(class_weights))
         return [

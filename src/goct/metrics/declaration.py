@@ -11,8 +11,7 @@ from goct.metrics.arrays import Counts, Floats
 from goct.metrics.confusion import Confusion
 from goct.metrics.metric import LinearMetric, Metric, Shape
 
-_POINTS = 25
-"""At most so many numbers of false negatives and of false positives are tried."""
+_POINTS = 25  # at most so many numbers of false negatives and of false positives are tried
 _DIRECTIONS = ((1, 1), (1, 2), (2, 1), (1, 3), (3, 1))
 
 

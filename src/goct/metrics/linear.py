@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from functools import cached_property
 from math import gcd, lcm
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,14 +21,16 @@ if TYPE_CHECKING:
     from goct.problem import Problem
 
 
+ClassTable: TypeAlias = tuple[list[list[Fraction]], Fraction]
+"""The reward per unit of weight, ``[k][j]`` for predicting class j where k is true; an offset."""
+
+
 class ClassRewardMetric(LinearMetric):
     """A linear metric in which a sample's reward depends on its true and predicted class."""
 
     @abstractmethod
-    def class_rewards(
-        self, class_weights: Sequence[Rational], positive: int | None
-    ) -> tuple[list[list[Fraction]], Fraction]:
-        """Return the reward per unit of weight, and the offset.
+    def class_rewards(self, class_weights: Sequence[Rational], positive: int | None) -> ClassTable:
+        """Return the rewards, and the offset.
 
         Parameters
         ----------
@@ -36,11 +38,6 @@ class ClassRewardMetric(LinearMetric):
             The total weight of each class.
         positive
             The index of the positive class.
-
-        Returns
-        -------
-        rewards, offset
-            ``rewards[k][j]`` is for predicting class j where k is true.
         """
 
     def value(self, confusion: Confusion) -> Exact:

@@ -54,8 +54,7 @@ class Separation:
         check_count(self.neighbours, "neighbours", minimum=1)
 
 
-DEFAULT = Separation()
-"""How cuts are separated unless options say otherwise."""
+DEFAULT = Separation()  # how cuts are separated unless options say otherwise
 
 
 class BendersCuts(Separator):
@@ -82,11 +81,7 @@ class BendersCuts(Separator):
     is_lazy = True
 
     def __init__(
-        self,
-        tree: TreeProgram,
-        separation: Separation = DEFAULT,
-        *,
-        at_fractional: bool = True,
+        self, tree: TreeProgram, separation: Separation = DEFAULT, *, at_fractional: bool = True
     ) -> None:
         self.tree = tree
         self.separation = separation
@@ -248,11 +243,7 @@ class ConflictCuts(Separator):
     is_lazy = False
 
     def __init__(
-        self,
-        tree: TreeProgram,
-        separation: Separation = DEFAULT,
-        *,
-        weighted: bool = False,
+        self, tree: TreeProgram, separation: Separation = DEFAULT, *, weighted: bool = False
     ) -> None:
         self.tree = tree
         self.separation = separation
@@ -366,6 +357,7 @@ def near_pairs(instances: Instances, neighbours: int) -> tuple[NDArray[np.intp],
     return pairs // n, pairs % n
 
 
+@dataclass(eq=False)
 class LeafWeightCuts(Separator):
     """Cuts that keep leaves from being too light.
 
@@ -383,18 +375,13 @@ class LeafWeightCuts(Separator):
     name = "leaf_weight"
     is_lazy = True
 
-    def __init__(
-        self,
-        tree: TreeProgram,
-        weights: NDArray[np.float64],
-        least: float,
-        min_violation: float = 0.01,
-    ) -> None:
-        self.tree = tree
-        self.weights = weights
-        self.least = least
-        self.min_violation = min_violation
-        ones = tree.instances.X.astype(np.float64)
+    tree: TreeProgram
+    weights: NDArray[np.float64]
+    least: float
+    min_violation: float = 0.01
+
+    def __post_init__(self) -> None:
+        ones = self.tree.instances.X.astype(np.float64)
         self._sides = (1 - ones, ones)
 
     def separate(self, x: Point, *, is_integral: bool) -> Rows | None:
@@ -425,6 +412,7 @@ class LeafWeightCuts(Separator):
         return Rows.of_terms(self.name, n_cuts, terms, upper=0.0) if n_cuts else None
 
 
+@dataclass(eq=False)
 class NoGoodCuts(Separator):
     """Cuts off single trees that meet the rows within the solver's tolerance, but not exactly.
 
@@ -435,13 +423,8 @@ class NoGoodCuts(Separator):
     name = "forbidden_tree"
     is_lazy = True
 
-    def __init__(
-        self,
-        tree: TreeProgram,
-        is_allowed: Check,
-    ) -> None:
-        self.tree = tree
-        self.is_allowed = is_allowed
+    tree: TreeProgram
+    is_allowed: Check
 
     def separate(self, x: Point, *, is_integral: bool) -> Rows | None:
         """Return the cut against the tree of an integral point, if it is not allowed."""

@@ -31,8 +31,7 @@ from goct.solution import Callback, Limit, Limits, Progress, Solution
 from goct.task import Task
 from goct.tree import Tree
 
-_MOST_DEPTH = 10
-"""Up to here, a split budget may stand for a limit on the depth."""
+_MOST_DEPTH = 10  # up to here, a split budget may stand for a limit on the depth
 
 
 def solve_mip(

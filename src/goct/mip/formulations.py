@@ -29,24 +29,15 @@ class WFlowOCT(TreeProgram):
     optima, so z is continuous unless `integer_flow` is set, as in the paper.
     """
 
-    def __init__(
-        self,
-        instances: Instances,
-        depth: int,
-        *,
-        split_cost: float = 0.0,
-        max_splits: int | None = None,
-        integer_flow: bool = False,
-    ) -> None:
-        super().__init__(instances, depth, split_cost=split_cost, max_splits=max_splits)
-        shape = (len(self.topology.nodes), len(instances))
-        self.z_in = self.add_variables("z_in", shape, integer=integer_flow)
-        self.z_out = self.add_variables("z_out", shape, integer=integer_flow)
+    def _reward(self, is_integer: bool) -> None:
+        shape = (len(self.topology.nodes), len(self.instances))
+        self.z_in = self.add_variables("z_in", shape, integer=is_integer)
+        self.z_out = self.add_variables("z_out", shape, integer=is_integer)
         self.g = self.z_in[0]
         self._conserve_flow()
         self._follow_branches()
         self._leave_where_correct()
-        self.objective[self.z_out] = instances.weight
+        self.objective[self.z_out] = self.instances.weight
 
     def _conserve_flow(self) -> None:
         """What enters a node leaves it, to a child or to the sink."""
@@ -99,27 +90,22 @@ class BendersOCT(TreeProgram):
         instances: Instances,
         depth: int,
         *,
-        split_cost: float = 0.0,
-        max_splits: int | None = None,
-        integer_flow: bool = False,
         at_fractional: bool = False,
         separation: Separation = DEFAULT,
+        **size: Any,
     ) -> None:
-        super().__init__(instances, depth, split_cost=split_cost, max_splits=max_splits)
-        self.g = self.add_variables("g", (len(instances),), integer=integer_flow)
-        self.objective[self.g] = instances.weight
+        super().__init__(instances, depth, **size)
         self.separators.append(BendersCuts(self, separation, at_fractional=at_fractional))
+
+    def _reward(self, is_integer: bool) -> None:
+        self.g = self.add_variables("g", (len(self.instances),), integer=is_integer)
+        self.objective[self.g] = self.instances.weight
 
 
 CUTS = (
-    "fractional_benders",
-    "static_conflicts",
-    "count_conflicts",
-    "weighted_conflicts",
-    "pairs",
-    "redundancy",
-    "envelope",
-)
+    "fractional_benders", "static_conflicts", "count_conflicts", "weighted_conflicts", "pairs",
+    "redundancy", "envelope",
+)  # fmt: skip
 """The families of cuts that can be switched on and off."""
 IN_THE_MODEL = frozenset({"static_conflicts", "redundancy", "envelope"})
 """Those of them that need not be found on demand."""
@@ -154,26 +140,18 @@ class Formulation:
         instances: Instances,
         depth: int,
         *,
-        split_cost: float,
-        max_splits: int | None,
-        integer_flow: bool,
         cuts: frozenset[str],
         separation: Separation,
+        **size: Any,
     ) -> TreeProgram:
-        """Build the model."""
+        """Build the model; `size` is for :class:`goct.mip.tree_program.TreeProgram`."""
         tree: TreeProgram
-        size: dict[str, Any] = {"split_cost": split_cost, "max_splits": max_splits}
         if self.is_compact:
-            tree = WFlowOCT(instances, depth, **size, integer_flow=integer_flow)
+            tree = WFlowOCT(instances, depth, **size)
         else:
-            tree = BendersOCT(
-                instances,
-                depth,
-                **size,
-                integer_flow=integer_flow,
-                at_fractional="fractional_benders" in cuts,
-                separation=separation,
-            )
+            at_fractional = "fractional_benders" in cuts
+            how: dict[str, Any] = {"at_fractional": at_fractional, "separation": separation}
+            tree = BendersOCT(instances, depth, **how, **size)
         if "redundancy" in cuts:
             tree.forbid_redundant_splits()
         if "static_conflicts" in cuts:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 import numpy as np
@@ -66,6 +66,7 @@ class HeuristicOptions:
         object.__setattr__(self, "heuristic_share", share)
 
 
+@dataclass(eq=False)
 class RoundingHeuristic(Heuristic):
     """Builds a tree from the root down, on features that the relaxation uses.
 
@@ -76,18 +77,13 @@ class RoundingHeuristic(Heuristic):
     none that is not allowed.
     """
 
-    def __init__(
-        self,
-        program: TreeProgram,
-        is_allowed: Check | None = None,
-        max_splits: int | None = None,
-        ratios: tuple[float, ...] = (1.0,),
-    ) -> None:
-        self.program = program
-        self.is_allowed = is_allowed
-        self.max_splits = max_splits
-        self.ratios = ratios
-        data = program.instances
+    program: TreeProgram
+    is_allowed: Check | None = None
+    max_splits: int | None = None
+    ratios: tuple[float, ...] = (1.0,)
+
+    def __post_init__(self) -> None:
+        data = self.program.instances
         self._X = data.X.astype(np.float64)
         size = len(data.X) * data.n_classes
         gains = np.bincount(data.row * data.n_classes + data.label, data.weight, minlength=size)
@@ -172,6 +168,7 @@ def _purity(gains: NDArray[np.float64]) -> NDArray[np.float64]:
     return squares / np.where(total > 0, total, 1.0)
 
 
+@dataclass(eq=False)
 class SaliencyHeuristic(Heuristic):
     """Solves the problem of the salient features, and lifts its tree (Algorithm 2 of the paper).
 
@@ -185,22 +182,14 @@ class SaliencyHeuristic(Heuristic):
     No set of features is tried twice.
     """
 
-    def __init__(
-        self,
-        model: Model,
-        improve: Improve,
-        options: HeuristicOptions,
-        rounding: Heuristic,
-        deadline: float = np.inf,
-    ) -> None:
-        self.model = model
-        self.improve = improve
-        self.options = options
-        self.rounding = rounding
-        self.deadline = deadline
-        self.history: set[frozenset[int]] = set()
-        self._started = time.perf_counter()
-        self._spent = 0.0
+    model: Model
+    improve: Improve
+    options: HeuristicOptions
+    rounding: Heuristic
+    deadline: float = np.inf  # of time.perf_counter
+    history: set[frozenset[int]] = field(default_factory=set)
+    _started: float = field(default_factory=time.perf_counter)
+    _spent: float = 0.0
 
     def propose(self, x: Point, incumbent: Point | None = None) -> Point | None:
         """Return the best tree that rounding, or the problem of salient features, gives."""

@@ -10,8 +10,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-Point: TypeAlias = NDArray[np.float64]
-"""A value for every variable."""
+Point: TypeAlias = NDArray[np.float64]  # a value for every variable
 
 Term: TypeAlias = tuple[ArrayLike, ArrayLike, ArrayLike]
 """Rows, columns and the coefficients in these places, broadcast against each other."""

@@ -10,12 +10,7 @@ import numpy as np
 
 from goct.mip.backends.base import Ability, Settings, is_feasible
 from goct.mip.cuts import NoGoodCuts
-from goct.mip.heuristics import (
-    Improve,
-    RoundingHeuristic,
-    SaliencyHeuristic,
-    improve_by_search,
-)
+from goct.mip.heuristics import Improve, RoundingHeuristic, SaliencyHeuristic, improve_by_search
 from goct.mip.objective import Answer, Model, ModelObjective
 from goct.mip.options import MipOptions
 from goct.mip.program import Heuristic

@@ -29,11 +29,7 @@ class ModelSession(IncumbentSession):
     """Runs models within the limits of all of them together; nodes are counted for each."""
 
     def __init__(
-        self,
-        runner: Runner,
-        incumbent: Incumbent,
-        limits: Limits,
-        callback: Callback | None = None,
+        self, runner: Runner, incumbent: Incumbent, limits: Limits, callback: Callback | None = None
     ) -> None:
         super().__init__(incumbent, limits, callback)
         self.runner = runner

@@ -33,8 +33,7 @@ from goct.tree import Tree
 Near: TypeAlias = Callable[[Exact, Exact], list[tuple[int, int]]]
 """Maps two values to the points (FN, FP) that may be worth something in between."""
 
-MOST_PAIRS = 1000
-"""More pairs are not looked for."""
+MOST_PAIRS = 1000  # more pairs are not looked for
 _MOST_POINTS = 5_000_000  # with more pairs, or with more counts of one class, nothing is said
 _MOST_EXACT = 5000
 

@@ -11,6 +11,7 @@ rows that it classifies correctly, bits and products from TP and TN.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -141,6 +142,7 @@ class TreeProgram(MipProgram):
         *,
         split_cost: float = 0.0,
         max_splits: int | None = None,
+        integer_flow: bool = False,
     ) -> None:
         super().__init__()
         self.instances = instances
@@ -155,6 +157,11 @@ class TreeProgram(MipProgram):
         self._predict_one_class()
         if max_splits is not None:
             self.add_rows("max_splits", 1, [(0, self.b.ravel(), 1)], upper=max_splits)
+        self._reward(integer_flow)
+
+    @abstractmethod
+    def _reward(self, is_integer: bool) -> None:
+        """Add g, its rows and its part of the objective."""
 
     def _branch_or_predict(self) -> None:
         """A node branches, or it or one of its ancestors ends the path."""

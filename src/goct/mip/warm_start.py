@@ -12,7 +12,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from fractions import Fraction
 from typing import Protocol
 
@@ -89,56 +89,32 @@ class Solver(Protocol):
         """Return the answer for a task, which may be one of few features."""
 
 
+@dataclass(eq=False)
 class WarmStart:
-    """Finds a tree to start from, in stages, and keeps the time.
+    """Finds a tree to start from, in stages, and keeps the time."""
 
-    Attributes
-    ----------
-    kind
-        Where the tree comes from; one of :data:`INJECTIONS`, but for "auto".
-    best
-        The incumbent: the best feasible tree so far; None if there is none.
-    injected
-        The objective of the injected tree; None if there is none.
-    bound
-        What the search engine has proven; None if that is nothing.
-    is_infeasible
-        Whether the search engine has proven that no tree is feasible.
-    limit
-        INTERRUPTED if the user wants no further stage.
-    times
-        The seconds that each stage took.
-    """
+    task: Task
+    best: Tree | None  # the incumbent: the best feasible tree so far
+    options: WarmStartOptions
+    _: KW_ONLY
+    highest: Exact  # what no tree exceeds, as far as is known
+    limits: Limits  # of the whole run
+    callback: Callback | None = None
+    random_state: int | None = None
+    injected: Exact | None = None  # the objective of the injected tree
+    bound: Exact | None = None  # what the search engine has proven
+    is_infeasible: bool = False  # the search engine has proven that no tree is feasible
+    limit: Limit = Limit.NONE  # INTERRUPTED if the user wants no further stage
+    times: dict[str, float] = field(default_factory=dict)  # the seconds of each stage
 
-    def __init__(
-        self,
-        task: Task,
-        start: Tree | None,
-        options: WarmStartOptions,
-        *,
-        highest: Exact,
-        limits: Limits,
-        callback: Callback | None = None,
-        random_state: int | None = None,
-    ) -> None:
-        self.task = task
-        self.side = SideConstraints.read(task.constraints, task.problem)
-        self.options = options
-        self.limits = limits
-        self.callback = callback
-        self.seed = 0 if random_state is None else random_state % 2**32
-        self.best = start
-        self.injected: Exact | None = None
-        self.bound: Exact | None = None
-        self.is_infeasible = False
-        self.limit = Limit.NONE
-        self.times: dict[str, float] = {}
+    def __post_init__(self) -> None:
         self._started = time.perf_counter()
-        self.highest = highest
-        self._trees = [] if start is None else [start]
-        why = unsupported(task)
-        self.relaxed = task if why is None else relaxation(task)
-        self.kind = options.injection
+        self.side = SideConstraints.read(self.task.constraints, self.task.problem)
+        self.seed = 0 if self.random_state is None else self.random_state % 2**32
+        self._trees = [] if self.best is None else [self.best]
+        why = unsupported(self.task)
+        self.relaxed = self.task if why is None else relaxation(self.task)
+        self.kind = self.options.injection  # one of INJECTIONS, but for "auto"
         if self.kind == "search" and why is not None:
             raise ValueError(f"injection='search' is not possible: {why}")
         if self.kind == "auto":
@@ -376,10 +352,7 @@ def gains_of(problem: Problem, metric: Metric) -> NDArray[np.float64]:
 
 
 def pruned_to_pay(
-    tree: Tree,
-    problem: Problem,
-    gains: NDArray[np.float64],
-    objective: Callable[[Tree], Exact],
+    tree: Tree, problem: Problem, gains: NDArray[np.float64], objective: Callable[[Tree], Exact]
 ) -> Tree:
     """Return the tree after replacing splits by leaves, bottom-up, where that is no worse.
 

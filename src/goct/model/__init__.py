@@ -18,20 +18,9 @@ from goct.model.records import (
 from goct.model.schema import model_schema
 
 __all__ = [
-    "ColumnInfo",
-    "Model",
-    "ModelFileError",
-    "Part",
-    "Proof",
-    "Quantity",
-    "Question",
-    "Rival",
-    "Source",
-    "Validation",
-    "as_model",
-    "columns_of",
-    "model_schema",
-]
+    "ColumnInfo", "Model", "ModelFileError", "Part", "Proof", "Quantity", "Question", "Rival",
+    "Source", "Validation", "as_model", "columns_of", "model_schema",
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

@@ -54,10 +54,7 @@ def drawing(view: TreeView) -> Drawing:
     """Return the tree in pixels, from left to right."""
     pitch = 74 if view.n_leaves <= 10 else 62
     place = {
-        node.number: (
-            _MARGIN + _COLUMN * node.depth,
-            _MARGIN + _HEIGHT / 2 + pitch * node.row,
-        )
+        node.number: (_MARGIN + _COLUMN * node.depth, _MARGIN + _HEIGHT / 2 + pitch * node.row)
         for node in view.nodes
     }
     whole = view.nodes[0].total

@@ -9,8 +9,7 @@ from typing import Any, TypeAlias
 from goct.model import Model, Rival
 from goct.model.records import Weight
 
-Curve: TypeAlias = tuple[tuple[Weight, Weight], ...]
-"""Points (false positives, true positives)."""
+Curve: TypeAlias = tuple[tuple[Weight, Weight], ...]  # points (false positives, true positives)
 
 
 @dataclass(frozen=True)

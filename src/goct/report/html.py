@@ -29,8 +29,7 @@ from goct.report.intervals import interval_words, wilson
 from goct.report.sections import facts_of, sections_of, title_of
 from goct.report.view import TreeView, view_of
 
-MAX_BYTES = 4_800_000
-"""The largest page."""
+MAX_BYTES = 4_800_000  # the largest page
 
 _SHOWN_CLASSES = 24
 _FILES = Path(__file__).parent
@@ -83,7 +82,7 @@ def _page(exploration: Exploration, made: dict[int, dict[str, Any]]) -> str:
             made[id(model)] = _tree_data(model)
     model = exploration.models[exploration.shown]
     view = view_of(model)
-    style = _read("report.css") + _class_style(view)
+    style = _read("report.css") + _style_of(view)
     script = '"use strict";\n{\n' + "\n".join(map(_read, _SCRIPTS)) + "}\n"  # names of their own
     trees = [made[id(tree)] for tree in exploration.models]
     data = json.dumps(_data(exploration, trees), separators=(",", ":"), allow_nan=False)
@@ -108,10 +107,14 @@ def _page(exploration: Exploration, made: dict[int, dict[str, Any]]) -> str:
     return text
 
 
-def _class_style(view: TreeView) -> str:
-    """Return the style that gives every class its colour."""
+def _style_of(view: TreeView) -> str:
+    """Return the style of what is numbered: classes, shades of cells, and depths of trees."""
     colours = class_colours(len(view.classes), view.positive)
-    return "\n".join(f".k{k}{{--class:{colour.strong}}}" for k, colour in enumerate(colours))
+    rules = [f".k{k}{{--class:{colour.strong}}}" for k, colour in enumerate(colours)]
+    rules += [f".matrix .s{k}{{--shade:{4 * k}%}}" for k in range(1, 11)]
+    # On a narrow screen a deep tree is scrolled, so that it stays readable.
+    rules += [f"#tree.d{depth}{{min-width:{11 * (depth + 1)}rem}}" for depth in range(11)]
+    return "\n".join(rules)
 
 
 @cache

@@ -15,8 +15,7 @@ from goct.report.drawing import drawing
 from goct.report.intervals import interval_words
 from goct.report.view import NodeView, TreeView
 
-MANY_CLASSES = 12
-"""The largest number of classes whose confusion matrix is shown."""
+MANY_CLASSES = 12  # the largest number of classes whose confusion matrix is shown
 
 _SHOWN_CLASSES = 40
 _CLASSES_OF_A_NODE = 10

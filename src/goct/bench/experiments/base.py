@@ -21,12 +21,9 @@ T = TypeVar("T")
 class Profile(Enum):
     """How much of an experiment is done."""
 
-    FULL = "full"
-    """As the paper has it, or more."""
-    QUICK = "quick"
-    """Small datasets and short limits: all experiments in minutes."""
-    TINY = "tiny"
-    """As little as shows that everything works."""
+    FULL = "full"  # as the paper has it, or more
+    QUICK = "quick"  # small datasets and short limits: all experiments in minutes
+    TINY = "tiny"  # as little as shows that everything works
 
 
 @dataclass(frozen=True)

@@ -110,7 +110,7 @@ class Growth(Experiment):
                 "perfect. goct's search engine maximises F1 on one thread, in at most "
                 f"{limits_of(runs)}; the time includes the merging of rows. With {_FEATURES} "
                 f"features, there are up to {2**_FEATURES:,} different rows; with {_FEW}, only "
-                f"{2**_FEW:,}, so that more rows merely repeat them.",
+                f"{2**_FEW:,}, so that more rows merely repeat them."
             ],
             tables,
             [Figure("time", "Seconds to the proof", draw, (11.0, 3.5))],

@@ -14,8 +14,7 @@ from goct.bench.spec import Outcome, Spec, Status
 
 K = TypeVar("K")
 
-PENALTY = "0.01"
-"""The penalty per split in the paper's studies of formulations and warm starts."""
+PENALTY = "0.01"  # the penalty per split in the paper's studies of formulations and warm starts
 
 METRICS = ("accuracy", "balanced_accuracy", "f1", "jaccard", "kappa", "mcc", "fowlkes_mallows",
            "gmean", "dor_smoothed")  # fmt: skip

@@ -93,7 +93,7 @@ class WarmStart(Experiment):
             notes=[
                 "The paper's numbers are means over 50 datasets after 900 s of Gurobi; the "
                 "datasets here are fewer and the halves differ, so that the differences between "
-                "columns compare, and the columns themselves do not.",
+                "columns compare, and the columns themselves do not."
             ],
         )
 

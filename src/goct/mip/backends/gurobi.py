@@ -204,11 +204,7 @@ def _expressions(gp: Any, rows: Rows, variables: list[Any]) -> Any:
     start, column, coefficient = (part.tolist() for part in rows.compressed())
     for i, (lower, upper) in enumerate(zip(rows.lower.tolist(), rows.upper.tolist(), strict=True)):
         place = slice(start[i], start[i + 1])
-        yield (
-            gp.LinExpr(coefficient[place], [variables[j] for j in column[place]]),
-            lower,
-            upper,
-        )
+        yield (gp.LinExpr(coefficient[place], [variables[j] for j in column[place]]), lower, upper)
 
 
 class _Watcher:

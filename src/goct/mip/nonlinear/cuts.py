@@ -114,6 +114,7 @@ class Envelope:
         return self._raised[k]
 
 
+@dataclass(eq=False)
 class BoxPlanes(Separator):
     """Planes above a metric in the box of counts that the leading bits leave.
 
@@ -125,18 +126,11 @@ class BoxPlanes(Separator):
     name = "envelope"
     is_lazy = False
 
-    def __init__(
-        self,
-        highest: Highest,
-        numbers: tuple[Integer, Integer],
-        column: Linear,
-        min_violation: float = 1e-3,
-    ) -> None:
-        self.highest = highest
-        self.numbers = numbers
-        self.column = column
-        self.min_violation = min_violation
-        self._envelopes: dict[tuple[Span, Span], Envelope] = {}
+    highest: Highest
+    numbers: tuple[Integer, Integer]
+    column: Linear
+    min_violation: float = 1e-3
+    _envelopes: dict[tuple[Span, Span], Envelope] = field(default_factory=dict)
 
     def separate(self, x: Point, *, is_integral: bool) -> Rows | None:
         """Return the lowest plane of the box that a point is in, if the point is above it."""
@@ -209,6 +203,7 @@ def _ends(low: int, high: int, number: int) -> tuple[Values, Values]:
     return ends[:-1], ends[1:] - 1
 
 
+@dataclass(eq=False)
 class ExactValues(Separator):
     """Cuts that make quotients exact at points whose bits are known.
 
@@ -225,8 +220,7 @@ class ExactValues(Separator):
     name = "exact_value"
     is_lazy = True
 
-    def __init__(self, stated: list[Stated]) -> None:
-        self.stated = stated
+    stated: list[Stated]
 
     def separate(self, x: Point, *, is_integral: bool) -> Rows | None:
         """Return a cut for every quotient that claims too much at an integral point."""
