@@ -251,7 +251,7 @@ def test_progress(cancer, capsys) -> None:
     OptimalTreeClassifierCV(max_depth=1, min_samples_leaf=5, cv=3, verbose=1).fit(X, y)
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 3
-    assert "3 of 3 searches for the size done, about" in lines[2]
+    assert "3 of 3 folds done, about" in lines[2]
 
 
 def test_ctrl_c_keeps_the_folds_that_are_done(cancer, monkeypatch) -> None:

@@ -15,6 +15,8 @@ import goct
 from goct import Exact, Limit, Path, Problem, Status, solve
 from goct.constraints import MaxFeatures
 from goct.metrics import F1, MCC, Accuracy, Confusion, CostMatrix, GMean, Precision, get_metric
+from goct.path import PathSearch, read_path_task
+from goct.solution import Limits
 from tests.support.problems import large_problem, random_problem
 from tests.support.reference import achievable, achievable_costs, best
 
@@ -315,3 +317,30 @@ def test_ctrl_c_keeps_what_is_known() -> None:
     thread.join()
     assert found.limit is Limit.INTERRUPTED
     assert all(s.tree is not None for s in found)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_larger_leaves_learn_from_smaller_ones(seed) -> None:
+    X, y, weights, depth = random_problem(seed)
+    problem = Problem.from_arrays(X, y, sample_weight=weights if seed % 2 else None)
+    metric = FAMILIES[seed % len(FAMILIES)]
+    constraints = ["recall >= 1/2"] if seed % 3 == 0 else []
+    search = PathSearch(n_jobs=1)
+    for leaf in (0, 2, 3, 3, 8):
+        alone = goct.path(problem, metric, depth, min_samples_leaf=leaf, constraints=constraints)
+        task = read_path_task(
+            problem,
+            metric,
+            depth,
+            max_splits=None,
+            min_samples_leaf=leaf,
+            constraints=constraints,
+        )
+        # Whatever a search that was stopped left behind, the next one proves the same.
+        search.find(task, Limits(None), (lambda _: True) if leaf == 2 else None)
+        found = search.find(task, Limits(None))
+        for mine, other in zip(found, alone, strict=True):
+            assert (mine.value, mine.status) == (other.value, other.status)
+            assert mine.value is None or mine.bound == other.bound
+            assert (mine.tree and mine.tree.splits) == (other.tree and other.tree.splits)
+            assert mine.tree is None or task.is_feasible(mine.tree)

@@ -46,7 +46,7 @@ class Prepared:
     problem: Problem
     metric: Metric
     classes: NDArray[Any]  # sorted
-    min_samples_leaf: int  # 0 if every tree has such leaves
+    n_samples: int
 
 
 class OptimalTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -436,7 +436,7 @@ class OptimalTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
             has_class_weight=self.class_weight is not None,
         )
         self._check_classes(metric, classes)
-        least = _share_of(self.min_samples_leaf, table.n_rows)
+        least_leaf(self.min_samples_leaf, table.n_rows)  # an error comes early
         Smoothing.read(self.smoothing)
 
         # A metric of one class against the rest needs cuts that tell these two apart.
@@ -452,7 +452,7 @@ class OptimalTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
             class_weight=self.class_weight,
             costs=costs,
         )
-        return Prepared(binarizer, problem, metric, np.array(classes, dtype=y.dtype), least)
+        return Prepared(binarizer, problem, metric, np.array(classes, dtype=y.dtype), table.n_rows)
 
     def _keep(self, prepared: Prepared, solution: Solution) -> None:
         """Set the fitted attributes; nothing is set before everything has gone well."""
@@ -511,7 +511,7 @@ class OptimalTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
             split_penalty=self.split_penalty,
             max_splits=self.max_splits,
             min_leaf_weight=_leaf_weight(self.min_weight_fraction_leaf, problem),
-            min_samples_leaf=prepared.min_samples_leaf,
+            min_samples_leaf=least_leaf(self.min_samples_leaf, prepared.n_samples),
             constraints=self.constraints,
             engine=self.engine,
             time_limit=seconds_left(self.time_limit),
@@ -543,7 +543,7 @@ class _Printer:
         print(solution.describe_status(), flush=True)
 
 
-def _share_of(number: Any, n_samples: int) -> int:
+def least_leaf(number: Any, n_samples: int) -> int:
     """Return the least number of samples in a leaf; 0 if every tree has such leaves."""
     if isinstance(number, float | np.floating):
         if not 0 < number < 1:

@@ -24,8 +24,8 @@ from goct.tuning import (
     RULES,
     Clock,
     Data,
+    PathFinder,
     Validator,
-    find_path,
     folds_of,
     tune,
     warn_of_limits,
@@ -235,9 +235,10 @@ class OptimalTreeClassifierCV(OptimalTreeClassifier):
             report=lambda done, total: self._report(done, total, clock.elapsed),
         )
         setting, splits = tuning.best_setting, tuning.best_splits
-        if setting is not settings[0]:
+        if setting.binarizer is not settings[0].binarizer:
             whole = setting._prepare(X, y, sample_weight, costs)
-        every = find_path(setting, whole, self.max_splits, clock.limit(0), n_jobs=clock.width)
+        with PathFinder(whole, self.max_splits, clock.width) as finder:
+            every = finder.find(setting, clock.limit(0))
         solution = every.smallest(splits)
         if solution.tree is None:
             raise no_tree(solution)
@@ -314,11 +315,10 @@ class OptimalTreeClassifierCV(OptimalTreeClassifier):
             )
 
     def _report(self, done: int, total: int, elapsed: float) -> None:
-        """Tell that so many of all searches are done."""
+        """Tell that so many of all folds are done."""
         if self.verbose:
             left = elapsed / done * (total + 1 - done)
             print(
-                f"{elapsed:8.1f} s  {done} of {total} searches for the size done, "
-                f"about {left:.0f} s left",
+                f"{elapsed:8.1f} s  {done} of {total} folds done, about {left:.0f} s left",
                 flush=True,
             )

@@ -11,6 +11,9 @@ from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from goct._html import html_card, html_table
 from goct._plot import axes_or_new, finish
 from goct._validation import check_jobs
@@ -25,6 +28,7 @@ from goct.plane.path import Budgets, BudgetsSession
 from goct.problem import Problem
 from goct.search.engine import core_of
 from goct.search.path import can_share, search_path
+from goct.search.problem_oracle import ProblemOracle
 from goct.solution import Certificate, Limit, Limits, Progress, Solution, Status
 from goct.solve import one_against_the_rest, solve
 from goct.task import Task, read_penalty
@@ -397,7 +401,7 @@ def path(
     >>> path.envelope, path.breakpoints
     ((0, 2), (Exact(1/8),))
     """
-    task = _read_task(
+    task = read_path_task(
         problem,
         metric,
         max_depth,
@@ -409,52 +413,108 @@ def path(
     limits = Limits(None if time_limit == float("inf") else time_limit)
     if callback is not None and not callable(callback):
         raise TypeError(f"callback must be callable, got {callback!r}")
-    binary = one_against_the_rest(task)
-    if certificate is not None and (why := no_certificate(binary)) is not None:
+    if certificate is not None and (why := no_certificate(one_against_the_rest(task))) is not None:
         raise ValueError(why)
-    # Every leaf has rows: a split that leaves a side empty is useless.
-    total = task.size.most_splits + 1
-    useful = min(total, max(problem.n_rows, 1))
-    budgets = Budgets(binary, useful)
-
-    def report(elapsed: float, nodes: int) -> bool:
-        if callback is None:
-            return False
-        largest, proven = budgets.incumbents[-1], budgets.n_proven + total - useful
-        state = PathProgress(elapsed, largest.objective, largest.bound, proven, total, nodes)
-        return bool(callback(state))
-
-    session = BudgetsSession(budgets, limits, report)
-    options = {
-        "n_jobs": check_jobs(n_jobs),
-        "memory_limit": memory_limit,
-        "techniques": techniques,
-        "executor": executor,
-    }
-    if binary.has_only_constants:
-        if (constant := binary.best_constant()) is not None:
-            budgets.tighten(useful - 1, binary.objective(constant))
-    elif can_share(binary):
-        with closing(core_of(binary, **options)) as core:
-            search_path(session, core)
-    else:
-        _search_one_by_one(session)
-    stats = {
-        "engine": "search",
-        "oracle_calls": session.calls,
-        "nodes": session.nodes,
-        "time": session.elapsed,
-    }
-    known = [budgets.incumbents[min(k, useful - 1)] for k in range(total)]
-    found = [_solution(incumbent, k, task, session.limit) for k, incumbent in enumerate(known)]
-    solutions = tuple(
-        replace(s, stats=stats | {"fewest_splits": _is_smallest(s, found)}) for s in found
+    search = PathSearch(
+        n_jobs=check_jobs(n_jobs),
+        memory_limit=memory_limit,
+        techniques=techniques,
+        executor=executor,
     )
-    limit = Limit.NONE if all(s.limit is Limit.NONE for s in solutions) else session.limit
-    written = None
-    if certificate is not None:
-        written = _write(certificate, session, problem, limits)
-    return Path(solutions, limit, task, stats, written)
+    with closing(search):
+        found = search.find(task, limits, callback)
+    if certificate is None:
+        return found
+    assert search.session is not None
+    return replace(found, certificate=_write(certificate, search.session, problem, limits))
+
+
+class PathSearch:
+    """Finds the paths of questions that differ in their least leaf alone.
+
+    What is proven of trees holds for those with larger leaves, and some of them have
+    these: so the smallest leaves come first, and the others take less time.
+
+    Parameters
+    ----------
+    **options
+        Those of :class:`goct.search.LinearOracle`, and `executor`, as in :func:`path`.
+
+    Attributes
+    ----------
+    session
+        The last search.
+    """
+
+    def __init__(self, **options: Any) -> None:
+        self.session: BudgetsSession | None = None
+        self._options = options
+        self._core: ProblemOracle | None = None
+        self._measure: NDArray[np.int64] = np.empty(0, dtype=np.int64)
+
+    def close(self) -> None:
+        """Let the workers of a cluster forget the data."""
+        if self._core is not None:
+            self._core.close()
+
+    def find(
+        self, task: Task, limits: Limits, callback: Callable[[PathProgress], Any] | None = None
+    ) -> Path:
+        """Find a path; see :func:`path`.
+
+        Parameters
+        ----------
+        task
+            One of :func:`read_path_task`; its leaves are as large as those of the last
+            one, or larger, and all else is the same.
+        limits, callback
+            As in :func:`path`.
+        """
+        binary, relaxed = one_against_the_rest(task), self.session
+        # Every leaf has rows: a split that leaves a side empty is useless.
+        total = task.size.most_splits + 1
+        useful = min(total, max(task.problem.n_rows, 1))
+        budgets = Budgets(binary, useful)
+        if relaxed is not None:
+            assert relaxed.budgets.task.size.min_samples_leaf <= task.size.min_samples_leaf
+            budgets.learn_from(relaxed.budgets)
+
+        def report(elapsed: float, nodes: int) -> bool:
+            if callback is None:
+                return False
+            largest, proven = budgets.incumbents[-1], budgets.n_proven + total - useful
+            state = PathProgress(elapsed, largest.objective, largest.bound, proven, total, nodes)
+            return bool(callback(state))
+
+        self.session = session = BudgetsSession(budgets, limits, report)
+        if binary.has_only_constants:
+            if (constant := binary.best_constant()) is not None:
+                budgets.tighten(useful - 1, binary.objective(constant))
+        elif can_share(binary):
+            search_path(session, self._core_of(binary))
+        else:
+            _search_one_by_one(session)
+        stats = {
+            "engine": "search",
+            "oracle_calls": session.calls,
+            "nodes": session.nodes,
+            "time": session.elapsed,
+        }
+        known = [budgets.incumbents[min(k, useful - 1)] for k in range(total)]
+        found = [_solution(incumbent, k, task, session.limit) for k, incumbent in enumerate(known)]
+        solutions = tuple(
+            replace(s, stats=stats | {"fewest_splits": _is_smallest(s, found)}) for s in found
+        )
+        limit = Limit.NONE if all(s.limit is Limit.NONE for s in solutions) else session.limit
+        return Path(solutions, limit, task, stats)
+
+    def _core_of(self, task: Task) -> ProblemOracle:
+        """Return the search core; the last one, if it measures leaves alike."""
+        (measure,) = task.size.leaf_measures(task.problem)
+        if self._core is None or not np.array_equal(self._measure, measure.weights):
+            self.close()
+            self._core, self._measure = core_of(task, **self._options), measure.weights
+        return self._core
 
 
 def _write(
@@ -487,7 +547,7 @@ def _is_worse(solution: Solution, value: Exact) -> bool:
     return solution.status is Status.INFEASIBLE or solution.bound < value
 
 
-def _read_task(
+def read_path_task(
     problem: Problem, metric: str | Metric, max_depth: Any, *, max_splits: Any, **options: Any
 ) -> Task:
     """Return the question for the largest number of splits; that is None if it limits nothing."""

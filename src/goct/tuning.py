@@ -18,9 +18,9 @@ from sklearn.utils import _safe_indexing
 
 from goct._validation import check_count
 from goct.data import Table
-from goct.estimator import OptimalTreeClassifier, Prepared
+from goct.estimator import OptimalTreeClassifier, Prepared, least_leaf
 from goct.exceptions import BinarizationWarning, InfeasibleError, NotProvenWarning, NoTreeError
-from goct.path import Path, PathProgress, path
+from goct.path import Path, PathProgress, PathSearch, read_path_task
 from goct.problem import Problem
 from goct.solution import Limit, Limits, Solution, Status
 from goct.tree import Tree
@@ -34,26 +34,61 @@ LEAVES = (5, 10, 20)
 LISTED = ("max_depth", "min_samples_leaf", "binarizer")
 
 
-def find_path(
-    setting: OptimalTreeClassifier,
-    prepared: Prepared,
-    max_splits: int | None,
-    time_limit: float | None,
-    n_jobs: int = 1,
-    callback: Callable[[PathProgress], Any] | None = None,
-) -> Path:
-    """Find the best tree for every number of splits, for the parameters of a classifier."""
-    return path(
-        prepared.problem,
-        prepared.metric,
-        setting.max_depth,
-        max_splits=max_splits,
-        min_samples_leaf=prepared.min_samples_leaf,
-        constraints=setting.constraints,
-        time_limit=time_limit,
-        n_jobs=n_jobs,
-        callback=callback,
-    )
+class PathFinder:
+    """Finds the best tree for every number of splits, for classifiers that share conditions.
+
+    Those with the smallest leaves come first: their trees help with the others of the
+    same depth, see :class:`goct.path.PathSearch`.
+
+    Parameters
+    ----------
+    prepared
+        The conditions, and the problem over them.
+    max_splits
+        The largest number of splits.
+    n_jobs
+        The number of threads.
+    executor
+        A `distributed.Client` whose workers share the work.
+    """
+
+    def __init__(
+        self, prepared: Prepared, max_splits: int | None, n_jobs: int = 1, executor: Any = None
+    ) -> None:
+        self.prepared = prepared
+        self.max_splits = max_splits
+        self._options = {"n_jobs": n_jobs, "executor": executor}
+        self._searches: dict[int | None, tuple[int, PathSearch]] = {}
+
+    def __enter__(self) -> PathFinder:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        for _, search in self._searches.values():
+            search.close()
+
+    def find(
+        self,
+        setting: OptimalTreeClassifier,
+        time_limit: float | None,
+        callback: Callable[[PathProgress], Any] | None = None,
+    ) -> Path:
+        """Return the path for the depth, the least leaf and the constraints of a classifier."""
+        problem, depth = self.prepared.problem, setting.max_depth
+        leaf = least_leaf(setting.min_samples_leaf, self.prepared.n_samples)
+        task = read_path_task(
+            problem,
+            self.prepared.metric,
+            depth,
+            max_splits=self.max_splits,
+            min_samples_leaf=leaf,
+            constraints=setting.constraints,
+        )
+        last, search = self._searches.get(depth, (0, None))
+        if search is None or leaf < last:
+            search = PathSearch(**self._options)
+        self._searches[depth] = leaf, search
+        return search.find(task, Limits(time_limit), callback)
 
 
 @dataclass(frozen=True)
@@ -126,7 +161,7 @@ class Validation:
 
 @dataclass(frozen=True, eq=False)
 class Validator:
-    """Finds the path of a fold and scores its trees."""
+    """Finds the paths of a fold and scores their trees."""
 
     data: Data
     scorer: Callable[..., float] | None
@@ -134,31 +169,43 @@ class Validator:
 
     def __call__(
         self,
-        setting: OptimalTreeClassifier,
+        settings: Sequence[OptimalTreeClassifier],
         fold: Fold,
         clock: Clock,
         left: int,
         threads: int = 1,
-    ) -> Validation:
-        """Return the scores of a fold, if so many searches are left, this one included."""
+    ) -> list[Validation]:
+        """Return the scores of a fold for each of some settings that make the same conditions.
+
+        So many searches are left, these included.
+        """
         started = time.perf_counter()
         data, rows = self.data, fold.train
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", BinarizationWarning)  # all rows will tell
-            prepared = setting._prepare(
+            prepared = settings[0]._prepare(
                 data.table.take(rows),
                 data.y[rows],
                 data.of_rows(data.sample_weight, rows),
                 data.of_rows(data.costs, rows),
                 data.classes,
             )
-        limit = clock.limit(left)
-        found = find_path(setting, prepared, self.max_splits, limit, n_jobs=threads)
-        seconds = time.perf_counter() - started
-        score = self._metric_on if self.scorer is None else self._scorer_on
-        scores = _each(found, score(setting, prepared, fold.test))
-        infeasible = found[-1].status is Status.INFEASIBLE
-        return Validation(tuple(scores), found.limit, seconds, infeasible)
+        each = self._metric_on if self.scorer is None else self._scorer_on
+        score = each(settings[0], prepared, fold.test)
+        order = sorted(
+            range(len(settings)), key=lambda i: least_leaf(settings[i].min_samples_leaf, len(rows))
+        )
+        results: dict[int, Validation] = {}
+        with PathFinder(prepared, self.max_splits, threads) as finder:
+            for place in order:
+                limit = clock.limit(left - len(results))
+                found = finder.find(settings[place], limit)
+                scores = tuple(_each(found, score))
+                seconds = time.perf_counter() - started
+                infeasible = found[-1].status is Status.INFEASIBLE
+                results[place] = Validation(scores, found.limit, seconds, infeasible)
+                started = time.perf_counter()
+        return [results[place] for place in range(len(settings))]
 
     def _metric_on(
         self, setting: OptimalTreeClassifier, prepared: Prepared, rows: NDArray[np.intp]
@@ -433,10 +480,10 @@ def tune(
     rule
         One of :data:`RULES`.
     n_jobs
-        How many searches go on at once, for joblib. Cores that are left over become
+        How many folds are searched at once, for joblib. Cores that are left over become
         threads of each.
     report
-        Is told how many searches are done, and of how many.
+        Is told how many folds are done, and of how many, for each way to make conditions.
 
     Raises
     ------
@@ -445,23 +492,46 @@ def tune(
     KeyboardInterrupt
         If no fold is complete.
     """
-    jobs = [(setting, fold) for fold in folds for setting in settings]
+    groups = _by_conditions(settings)
+    jobs = [(group, fold) for fold in folds for group in groups]
     threads = max(clock.width // max(len(jobs), 1), 1)  # of each search, if cores are left over
+    searches = len(folds) * len(settings)
+    left = [searches - sum(len(g) for g, _ in jobs[:number]) for number in range(len(jobs))]
     results = joblib.Parallel(n_jobs=n_jobs, return_as="generator")(
-        joblib.delayed(validator)(setting, fold, clock, len(jobs) - number, threads)
-        for number, (setting, fold) in enumerate(jobs)
+        joblib.delayed(validator)([settings[i] for i in group], fold, clock, rest, threads)
+        for (group, fold), rest in zip(jobs, left, strict=True)
     )
     found: list[Validation] = []
     try:
-        for result in results:
-            if result.limit is Limit.INTERRUPTED:
+        for number, result in enumerate(results):
+            if any(validation.limit is Limit.INTERRUPTED for validation in result):
                 raise KeyboardInterrupt
-            found.append(result)
+            found += result
             if report is not None:
-                report(len(found), len(jobs))
+                report(number + 1, len(jobs))
     except KeyboardInterrupt:
         results.close()
         del found[len(found) - len(found) % len(settings) :]
         if not found:
             raise
-    return Tuning(settings, found, rule)
+    return Tuning(settings, _in_order(found, [i for group in groups for i in group]), rule)
+
+
+def _by_conditions(settings: Sequence[OptimalTreeClassifier]) -> list[list[int]]:
+    """Return the places of settings that make the same conditions together."""
+    groups: list[list[int]] = []
+    for place, setting in enumerate(settings):
+        for group in groups:
+            if settings[group[0]].binarizer is setting.binarizer:
+                group.append(place)
+                break
+        else:
+            groups.append([place])
+    return groups
+
+
+def _in_order(found: Sequence[Validation], places: Sequence[int]) -> list[Validation]:
+    """Return the results of each fold in the order of the settings."""
+    n = len(places)
+    inverse = np.argsort(places)
+    return [found[first + i] for first in range(0, len(found), n) for i in inverse]

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import joblib
+import numpy as np
 
+from goct import estimator
 from goct._deadline import seconds_left
 from goct.cli.data import LearningOptions, Prepared
 from goct.cli.progress import ProgressDisplay
@@ -15,9 +17,9 @@ from goct.estimator import OptimalTreeClassifier
 from goct.exceptions import InfeasibleError, NoTreeError
 from goct.metrics import Metric
 from goct.model import Validation
-from goct.path import Path, path
+from goct.path import Path
 from goct.solution import Limit, Solution
-from goct.tuning import LEAVES, Clock, Data, Tuning, Validator, folds_of, tune
+from goct.tuning import LEAVES, Clock, Data, PathFinder, Tuning, Validator, folds_of, tune
 
 _DEPTH = 4
 _FOLDS = 5
@@ -116,40 +118,29 @@ def tune_size(
     def report(done: int, total: int) -> None:
         left = clock.elapsed / (done + 1) * (total - done)
         progress.show(
-            f"{clock.elapsed:8.1f} s  choosing the size: {done} of {total} searches done, "
+            f"{clock.elapsed:8.1f} s  choosing the size: {done} of {total} folds done, "
             f"about {left:.0f} s left"
         )
 
     data = Data(prepared.table, prepared.table, prepared.labels, train.classes, None, None)
     folds = folds_of(n_folds, prepared.labels, random_state=seed) if n_folds else []
 
-    def find(leaf: int, before_last: int) -> Path:
-        return path(
-            train,
-            metric,
-            depth,
-            max_splits=options.max_splits,
-            min_samples_leaf=leaf,
-            constraints=constraints,
-            time_limit=clock.limit(before_last),
-            n_jobs=clock.width,
-            executor=options.executor,
-            callback=progress,
-        )
-
-    found = find(leaves[0], len(folds) * len(leaves))
-    if found.limit is Limit.INTERRUPTED or found[-1].tree is None or not folds:
-        return Tuned(found, None, found.limit is Limit.NONE)
-    try:
-        validator = Validator(data, None, options.max_splits)
-        tuning = tune(settings, folds, validator, clock, n_jobs=options.n_jobs, report=report)
-    except NoTreeError as error:
-        progress.note(f"the number of splits is not tuned: {error}")
-        return Tuned(found, None, isinstance(error, InfeasibleError))
-    except KeyboardInterrupt:
-        progress.note("interrupted: the number of splits is not tuned")
-        return Tuned(found, None, is_complete=False)
-    if (leaf := tuning.best_setting.min_samples_leaf) != leaves[0]:
-        found = find(int(leaf), 0)
+    classes, rows = np.array(train.classes), prepared.table.n_rows
+    whole = estimator.Prepared(prepared.binarizer, train, metric, classes, rows)
+    with PathFinder(whole, options.max_splits, clock.width, options.executor) as finder:
+        found = finder.find(settings[0], clock.limit(len(folds) * len(leaves)), progress)
+        if found.limit is Limit.INTERRUPTED or found[-1].tree is None or not folds:
+            return Tuned(found, None, found.limit is Limit.NONE)
+        try:
+            validator = Validator(data, None, options.max_splits)
+            tuning = tune(settings, folds, validator, clock, n_jobs=options.n_jobs, report=report)
+        except NoTreeError as error:
+            progress.note(f"the number of splits is not tuned: {error}")
+            return Tuned(found, None, isinstance(error, InfeasibleError))
+        except KeyboardInterrupt:
+            progress.note("interrupted: the number of splits is not tuned")
+            return Tuned(found, None, is_complete=False)
+        if (setting := tuning.best_setting) is not settings[0]:
+            found = finder.find(setting, clock.limit(0), progress)
     complete = found.limit is Limit.NONE and tuning.n_folds == len(folds)
     return Tuned(found, tuning, complete and tuning.is_proven)

@@ -77,6 +77,13 @@ class Budgets:
         for incumbent in self.incumbents[: splits + 1]:
             incumbent.tighten(bound)
 
+    def learn_from(self, relaxed: Budgets) -> None:
+        """Take over what is known of a task that allows the same trees and more."""
+        for splits, known in enumerate(relaxed.incumbents):
+            if known.tree is not None:
+                self.offer(known.tree)
+            self.tighten(splits, known.bound)
+
     def is_proven(self, splits: int) -> bool:
         """Say whether the best tree of a budget is proven to be one."""
         incumbent = self.incumbents[splits]

@@ -9,7 +9,7 @@ import numpy as np
 from goct.exact import Exact
 from goct.metrics import IntegerObjective, LinearMetric
 from goct.plane.oracle import Answer, Incumbent, TooFineError
-from goct.plane.path import Budgets
+from goct.plane.path import OFF, Budgets
 from goct.search.questions import LARGEST_COST, CostOracle
 from goct.task import SizeLimit
 
@@ -108,12 +108,22 @@ class LinearMaximiser:
 
     def maximise_budgets(self, budgets: Budgets) -> None:
         """Find the best tree for every split budget, and prove it; there is no split penalty."""
+        size, most = self.incumbent.task.size, self._integers.most
+
+        def cutoff(known: Incumbent) -> int:
+            if known.objective is None:
+                return -OFF
+            is_proven = known.objective == known.bound
+            return OFF if is_proven else most - self._integers.units(known.objective.as_fraction())
 
         def learn(answers: Sequence[Answer]) -> None:
             for splits, answer in enumerate(answers):
                 budgets.tighten(splits, self._to_bound(answer.bound))
 
-        self.oracle.solve_by_splits(self._losses, self.incumbent.task.size, learn=learn)
+        cutoffs = [cutoff(known) for known in budgets.incumbents]
+        if any(cutoff > OFF for cutoff in cutoffs):
+            cutoffs += [OFF] * (size.most_splits + 1 - len(cutoffs))
+            self.oracle.solve_by_splits(self._losses, size, cutoffs=cutoffs, learn=learn)
 
     def find_tie(self, size: SizeLimit) -> bool:
         """Find a tree of a given size that is as good as the best, if there is one."""
