@@ -239,7 +239,7 @@ def test_a_time_limit_is_for_all_of_it() -> None:
     rng = np.random.default_rng(0)
     X, y = rng.integers(0, 2, (1500, 80)), rng.random(1500) < 0.3
     chosen = OptimalTreeClassifierCV("f1", 6, binarizer="none", cv=3, time_limit=2)
-    with pytest.warns(NotProvenWarning, match="9 of 9 searches for the size stopped at a limit"):
+    with pytest.warns(NotProvenWarning, match=r"(\d) of \1 searches for the size stopped at"):
         chosen.fit(X, y)
     assert chosen.path_.stats["time"] < 3
     assert (chosen.cv_results_["n_proven"] == 0).all()
@@ -266,10 +266,12 @@ def test_ctrl_c_keeps_the_folds_that_are_done(cancer, monkeypatch) -> None:
     monkeypatch.setattr(OptimalTreeClassifierCV, "_report", interrupt)
     stop_after = 2
     one_setting = {"metric": "accuracy", "min_samples_leaf": 5, "cv": 4}
-    chosen = OptimalTreeClassifierCV(max_depth=2, **one_setting).fit(X, y)
+    with pytest.warns(NotProvenWarning, match="chosen by 2 of 4 folds only"):
+        chosen = OptimalTreeClassifierCV(max_depth=2, **one_setting).fit(X, y)
     assert chosen.n_folds_ == 2
-    two_settings = OptimalTreeClassifierCV(max_depth=[1, 2], **one_setting)
-    assert two_settings.fit(X, y).n_folds_ == 1
+    two_settings = OptimalTreeClassifierCV(binarizer=["mdlp", "quantiles"], **one_setting)
+    with pytest.warns(NotProvenWarning, match="chosen by 1 of 4 folds only"):
+        assert two_settings.fit(X, y).n_folds_ == 1
     stop_after = 1
     with pytest.raises(KeyboardInterrupt):
         clone(two_settings).fit(X, y)
@@ -386,3 +388,26 @@ def test_parameters_of_a_binarizer(cancer) -> None:
 
 def test_examples_in_docstrings() -> None:
     assert doctest.testmod(goct.estimator_cv).failed == 0
+
+
+def test_folds_that_there_is_no_time_for_are_left_out(cancer, monkeypatch) -> None:
+    X, y = cancer
+    monkeypatch.setattr(goct.tuning.Clock, "is_over", property(lambda _: True))
+    chosen = OptimalTreeClassifierCV("accuracy", max_depth=[1, 2], cv=4)
+    with pytest.warns(NotProvenWarning, match="chosen by 1 of 4 folds only"):
+        chosen.fit(X, y)
+    assert chosen.n_folds_ == 1
+    assert chosen.best_splits_ > 0
+
+
+def test_leaves_larger_than_a_fold_allow_no_split() -> None:
+    few = OptimalTreeClassifierCV("accuracy", max_depth=2).fit([[0], [1], [2], [3]], [0, 1, 0, 1])
+    assert few.best_splits_ == 0
+
+
+def test_fewer_groups_than_folds() -> None:
+    X, y = np.arange(20.0)[:, None], np.repeat([0, 1, 0, 1], 5)
+    chosen = OptimalTreeClassifierCV("accuracy", max_depth=1)
+    assert chosen.fit(X, y, groups=np.repeat([0, 1], 10)).n_folds_ == 2
+    with pytest.raises(ValueError, match="all rows are in one group"):
+        chosen.fit(X, y, groups=np.zeros(20))

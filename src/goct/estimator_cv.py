@@ -57,7 +57,7 @@ class OptimalTreeClassifierCV(OptimalTreeClassifier):
         depth allows, but at most 31.
     min_samples_leaf
         The least number of samples in a leaf, or their share, or a list of such
-        to choose from.
+        to choose from. Where there are fewer rows, it is all of them: no split.
     class_weight, pos_label, constraints, smoothing
         See :class:`goct.OptimalTreeClassifier`.
     binarizer
@@ -68,6 +68,7 @@ class OptimalTreeClassifierCV(OptimalTreeClassifier):
         scikit-learn, such as ``RepeatedStratifiedKFold()``; or pairs of training
         and validation rows. If a class has fewer rows than there would be folds,
         there are as many folds as it has rows; a single row is held back once.
+        With groups there are at most as many folds as groups.
     scoring
         How trees are compared on the rows that were held back: by default by
         the metric; or the name of a scorer of scikit-learn, or a function
@@ -78,7 +79,7 @@ class OptimalTreeClassifierCV(OptimalTreeClassifier):
         (the one-standard-error rule). Ties go to fewer splits.
     time_limit
         Seconds for all of it. Searches that are stopped take their best trees so
-        far, with a warning.
+        far, and folds that there is no time for are left out, with a warning.
     n_jobs
         How many folds are searched at once, by joblib; -1 for all processors.
     random_state
@@ -251,7 +252,7 @@ class OptimalTreeClassifierCV(OptimalTreeClassifier):
         self.best_score_ = float(tuning.scores[:, tuning.choice].mean())
         self.score_estimate_ = tuning.estimate()
         self.cv_results_ = tuning.results()
-        warn_of_limits(tuning.found, solution)
+        warn_of_limits(tuning, len(folds), solution)
         return self
 
     def plot_validation(self, ax: Axes | None = None) -> Axes:

@@ -75,7 +75,9 @@ class PathFinder:
     ) -> Path:
         """Return the path for the depth, the least leaf and the constraints of a classifier."""
         problem, depth = self.prepared.problem, setting.max_depth
-        leaf = least_leaf(setting.min_samples_leaf, self.prepared.n_samples)
+        # A leaf of all rows is the largest: there is a tree without a split in every fold.
+        rows = self.prepared.n_samples
+        leaf = min(least_leaf(setting.min_samples_leaf, rows), rows)
         task = read_path_task(
             problem,
             self.prepared.metric,
@@ -113,12 +115,20 @@ class Clock:
         """Seconds since the start."""
         return time.time() - self._started
 
-    def limit(self, before_last: int) -> float | None:
-        """Return the seconds for a search, if so many are left before the last one."""
+    def limit(self, before_last: int, spare: float = 0.0) -> float | None:
+        """Return the seconds for a search, if so many are left before the last one.
+
+        So many seconds are needed for other things.
+        """
         if self._limit is None:
             return None
         rounds = 1 + ceil(before_last / self.width)
-        return max((self._limit - self.elapsed) / rounds, 1e-3)
+        return max((self._limit - self.elapsed - spare) / rounds, 1e-3)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether no time is left."""
+        return self._limit is not None and self.elapsed >= self._limit
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,13 +202,15 @@ class Validator:
             )
         each = self._metric_on if self.scorer is None else self._scorer_on
         score = each(settings[0], prepared, fold.test)
+        # The other folds need as much for their conditions, and so do all rows in the end.
+        spare = (time.perf_counter() - started) * ceil(left / len(settings) / clock.width)
         order = sorted(
             range(len(settings)), key=lambda i: least_leaf(settings[i].min_samples_leaf, len(rows))
         )
         results: dict[int, Validation] = {}
         with PathFinder(prepared, self.max_splits, threads) as finder:
             for place in order:
-                limit = clock.limit(left - len(results))
+                limit = clock.limit(left - len(results), spare)
                 found = finder.find(settings[place], limit)
                 scores = tuple(_each(found, score))
                 seconds = time.perf_counter() - started
@@ -393,13 +405,15 @@ def _no_candidate(found: Sequence[Validation], setting: OptimalTreeClassifier) -
     )
 
 
-def warn_of_limits(found: Sequence[Validation], solution: Solution) -> None:
-    """Warn once of all that is not proven."""
+def warn_of_limits(tuning: Tuning, n_folds: int, solution: Solution) -> None:
+    """Warn once of all that is not proven, and of folds that are missing."""
     texts = []
-    if stopped := sum(v.limit is not Limit.NONE for v in found):
+    if tuning.n_folds < n_folds:
+        texts.append(f"the size was chosen by {tuning.n_folds} of {n_folds} folds only")
+    if stopped := sum(v.limit is not Limit.NONE for v in tuning.found):
         texts.append(
-            f"{stopped} of {len(found)} searches for the size stopped at a limit: it was chosen "
-            "from trees that are not proven to be the best"
+            f"{stopped} of {len(tuning.found)} searches for the size stopped at a limit: it was "
+            "chosen from trees that are not proven to be the best"
         )
     if solution.status is Status.FEASIBLE:
         texts.append(solution.describe_status())
@@ -448,9 +462,12 @@ def _splitter(cv: Any, y: NDArray[Any], groups: ArrayLike | None, random_state: 
             "every class has only 1 sample, and cross-validation needs some both to learn from "
             "and to hold back; choose the folds by cv, or do not tune the size"
         )
-    kind = StratifiedKFold if groups is None else StratifiedGroupKFold
     seed = 0 if random_state is None else random_state
-    return kind(min(number, least), shuffle=True, random_state=seed)
+    if groups is None:
+        return StratifiedKFold(min(number, least), shuffle=True, random_state=seed)
+    if (several := len(np.unique(np.asarray(groups)))) < 2:
+        raise ValueError("groups: all rows are in one group, and none could be held back")
+    return StratifiedGroupKFold(min(number, several), shuffle=True, random_state=seed)
 
 
 def tune(
@@ -465,7 +482,8 @@ def tune(
 ) -> Tuning:
     """Choose the number of splits, and a setting, by what trees achieve on rows held back.
 
-    Ctrl-C ends it; the folds that are complete by then count.
+    Ctrl-C ends it, and so does the clock; the folds that are complete by then count, the
+    first one in any case.
 
     Parameters
     ----------
@@ -500,6 +518,7 @@ def tune(
     results = joblib.Parallel(n_jobs=n_jobs, return_as="generator")(
         joblib.delayed(validator)([settings[i] for i in group], fold, clock, rest, threads)
         for (group, fold), rest in zip(jobs, left, strict=True)
+        if fold is folds[0] or not clock.is_over
     )
     found: list[Validation] = []
     try:
@@ -511,9 +530,9 @@ def tune(
                 report(number + 1, len(jobs))
     except KeyboardInterrupt:
         results.close()
-        del found[len(found) - len(found) % len(settings) :]
-        if not found:
+        if len(found) < len(settings):
             raise
+    del found[len(found) - len(found) % len(settings) :]  # of a fold that is not complete
     return Tuning(settings, _in_order(found, [i for group in groups for i in group]), rule)
 
 

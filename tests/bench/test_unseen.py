@@ -31,7 +31,7 @@ def raw(tmp_path_factory: pytest.TempPathFactory) -> Folder:
 
 
 def run(solver: str, folder: Folder, dataset: str, metric: str, **options: object) -> Outcome:
-    spec = Spec(dataset, "", solver, metric=metric, depth=2, split=1, limit=60.0,
+    spec = Spec(dataset, "", solver, metric=metric, depth=2, limit=60.0,
                 options=tuple(options.items()))  # fmt: skip
     return execute(spec, folder.file(dataset), lambda: None)
 
@@ -45,9 +45,18 @@ def test_learners_find_a_rule(learner: str, raw: Folder) -> None:
     assert outcome.status is Status.OK
     assert outcome.value is not None
     assert outcome.value > 0.7
-    assert (outcome.splits is None) == (learner == "boosting")
-    if learner != "figs" and outcome.splits is not None:
-        assert outcome.splits <= 3
+    (splits,) = outcome.stats["sizes"]
+    assert (splits is None) == (learner == "boosting")
+    if learner != "figs" and splits is not None:
+        assert splits <= 3
+
+
+def test_means_over_splits(raw: Folder) -> None:
+    one, three = (run("cart-cv", raw, "table.csv", "f1", splits=n) for n in (1, 3))
+    values = three.stats["values"]
+    assert values[0] == one.value
+    assert len(set(values)) > 1
+    assert three.value == pytest.approx(sum(values) / 3)
 
 
 def test_several_classes(folder: Folder) -> None:
@@ -70,8 +79,13 @@ def test_duels() -> None:
     def runs(who: str, values: dict[str, float]) -> list[Run]:
         return [
             Run(
-                Spec(name, "", who, metric="f1", split=0),
-                Outcome(Status.OK, value=value, splits=3, cpu=0.5, stats={"rows": 100}),
+                Spec(name, "", who, metric="f1"),
+                Outcome(
+                    Status.OK,
+                    value=value,
+                    cpu=0.5,
+                    stats={"rows": 100, "values": [value, value], "sizes": [3, 4]},
+                ),
             )
             for name, value in values.items()
         ]
@@ -89,5 +103,6 @@ def test_duels() -> None:
     (own, *_) = means.rows
     assert own[0] == "goct"
     assert own[2] == pytest.approx(2.2 / 3)
+    assert own[3] == 3.5
     assert own[5] == "1 : 1"
     assert [row[0] for row in scores.rows] == ["a", "b", "c"]

@@ -128,36 +128,56 @@ def execute(spec: Spec, path: Path | None, begin: Callable[[], None]) -> Outcome
 
 
 def test_learner(learner: Learner, spec: Spec, path: Path, begin: Callable[[], None]) -> Outcome:
-    """Let a learner tune itself on three quarters of the rows, and test it on the others."""
+    """Let a learner tune itself on three quarters of the rows, and test it on the others.
+
+    Several times, if there are several splits: values and times are means.
+    """
     X, y = read_any(path, spec.option("target"), leaks=spec.option("leaks", ()))
-    train, test = draw_test(y, spec.split or 0, most=spec.option("most_rows"))
     take = X.iloc if hasattr(X, "iloc") else X
-    lesson = Lesson(
-        take[train], y[train], spec.metric, spec.depth, spec.limit, spec.seed, dict(spec.options)
-    )
-    if (why := learner.refusal_of(lesson)) is not None:
-        return Outcome(Status.UNSUPPORTED, message=why)
-    learner.load()
-    begin()
-    started, cpu = time.perf_counter(), time.process_time()
-    pupil = learner.learn(lesson)
-    seconds, cpu = time.perf_counter() - started, time.process_time() - cpu
-    known = np.isin(y[test], y[train])  # a class of one row may be in the test rows only
-    predicted = pupil.predict(take[test])
-    stats = dict(pupil.stats) | {
-        "package": f"{learner.distribution} {learner.version}",
-        "rows": len(y),
-        "train": value_of(spec.metric, y[train], pupil.predict(take[train])),
-        "unknown": int((~known).sum()),
-    }
+    splits = spec.option("splits", 1)
+    has_begun = False
+    tests: list[dict[str, Any]] = []
+    for split in range(splits):
+        train, test = draw_test(y, split, most=spec.option("most_rows"))
+        lesson = Lesson(
+            take[train],
+            y[train],
+            spec.metric,
+            spec.depth,
+            spec.limit / splits,
+            spec.seed,
+            dict(spec.options),
+        )
+        if (why := learner.refusal_of(lesson)) is not None:
+            return Outcome(Status.UNSUPPORTED, message=why)
+        if not has_begun:
+            learner.load()
+            begin()
+            has_begun = True
+        started, cpu = time.perf_counter(), time.process_time()
+        pupil = learner.learn(lesson)
+        seconds, cpu = time.perf_counter() - started, time.process_time() - cpu
+        known = np.isin(y[test], y[train])  # a class of one row may be in the test rows only
+        tests.append(
+            {
+                "seconds": seconds,
+                "cpu": cpu,
+                "values": value_of(spec.metric, y[test], pupil.predict(take[test])),
+                "train": value_of(spec.metric, y[train], pupil.predict(take[train])),
+                "sizes": pupil.splits,
+                "proven": pupil.is_proven,
+                "unknown": int((~known).sum()),
+            }
+        )
+    lists = {name: [result[name] for result in tests] for name in tests[0]}
+    package = f"{learner.distribution} {learner.version}"
     return Outcome(
         Status.OK,
-        seconds=seconds,
-        cpu=cpu,
-        value=value_of(spec.metric, y[test], predicted),
-        is_proven=pupil.is_proven,
-        splits=pupil.splits,
-        stats=stats,
+        seconds=float(np.mean(lists.pop("seconds"))),
+        cpu=float(np.mean(lists.pop("cpu"))),
+        value=float(np.mean(lists["values"])),
+        is_proven=all(proven := lists.pop("proven")),
+        stats=lists | {"package": package, "rows": len(y), "proven": sum(proven)},
     )
 
 

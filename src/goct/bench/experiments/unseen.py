@@ -11,7 +11,7 @@ from statistics import stdev
 from typing import Any, ClassVar
 
 from goct.bench.experiments.base import Experiment, Plan
-from goct.bench.experiments.tools import group, limits_of
+from goct.bench.experiments.tools import group
 from goct.bench.peers.tuned import FOLDS
 from goct.bench.render import Cell, Figure, Mark, Report, Table, mean
 from goct.bench.reported import Reported
@@ -53,24 +53,24 @@ class Unseen(Experiment):
     summary: ClassVar[str] = "goct beside CART and others, all tuned by cross-validation"
 
     def specs(self, plan: Plan) -> list[Spec]:
-        """Return a run for each dataset, split, metric and learner."""
+        """Return a run for each dataset, metric and learner, over all splits."""
         every = (*(name for name in plan.folder.names if name not in _NEVER), *plan.folder.tables)
         names = plan.choose_datasets(every, _QUICK)
         metrics = plan.choose("metrics", ("accuracy", "f1", "mcc"), ("accuracy", "f1"), ("f1",))
         depths = plan.choose("depths", (4,), (3,), (2,))
-        splits = range(plan.choose("splits", 5, 2, 1))
+        splits = plan.choose("splits", 5, 2, 1)
         limit = plan.choose_limit(120.0, 20.0)
         learners = plan.choose("solvers", tuple(LEARNERS), tuple(LEARNERS), ("goct-cv", "cart-cv"))
         specs = []
-        for depth, metric, split, name, who in product(depths, metrics, splits, names, learners):
+        for depth, metric, name, who in product(depths, metrics, names, learners):
             is_raw = name in plan.folder.tables
             if not takes_part(who, metric, is_raw=is_raw):
                 continue
-            options: dict[str, Any] = {"most_rows": _MOST_ROWS}
+            options: dict[str, Any] = {"most_rows": _MOST_ROWS, "splits": splits}
             if is_raw:
                 options |= {"target": plan.folder.target(name), "leaks": _LEAKS.get(name, ())}
             specs.append(
-                plan.spec(name, who, metric=metric, depth=depth, split=split, limit=limit,
+                plan.spec(name, who, metric=metric, depth=depth, limit=limit * splits,
                           options=options)
             )  # fmt: skip
         return specs
@@ -113,16 +113,13 @@ class Study:
     runs: Sequence[Run]
 
     @cached_property
-    def outcomes(self) -> dict[tuple[str, str], list[Outcome]]:
-        """The outcomes by dataset and learner; only of datasets that every learner has done."""
-        found: dict[tuple[str, str], list[Outcome]] = {}
-        asked: dict[tuple[str, str], int] = {}
-        for run in self.runs:
-            key = run.spec.dataset, run.spec.solver
-            asked[key] = asked.get(key, 0) + 1
-            if run.outcome is not None and run.outcome.has_tree:
-                found.setdefault(key, []).append(run.outcome)
-        return {key: done for key, done in found.items() if len(done) == asked[key]}
+    def outcomes(self) -> dict[tuple[str, str], Outcome]:
+        """The outcomes by dataset and learner, of those that have done all splits."""
+        return {
+            (run.spec.dataset, run.spec.solver): run.outcome
+            for run in self.runs
+            if run.outcome is not None and run.outcome.has_tree
+        }
 
     @cached_property
     def learners(self) -> list[str]:
@@ -146,7 +143,8 @@ class Study:
 
     def score(self, dataset: str, learner: str) -> float | None:
         """Return the mean over the splits on the test rows."""
-        return mean(o.value for o in self.outcomes.get((dataset, learner), ()))
+        outcome = self.outcomes.get((dataset, learner))
+        return None if outcome is None else outcome.value
 
     def average(self, learner: str, names: Sequence[str] | None = None) -> float | None:
         """Return the mean over the datasets."""
@@ -165,15 +163,15 @@ class Study:
         rows: list[list[Cell]] = []
         for who in self.learners:
             names = [name for name in self.datasets if (name, who) in self.outcomes]
-            done = [o for name in names for o in self.outcomes[name, who]]
+            done = [self.outcomes[name, who] for name in names]
             rows.append(
-                [_called(who), len(names), self.average(who), mean(o.splits for o in done),
+                [_called(who), len(names), self.average(who), mean(map(_splits, done)),
                  mean(o.cpu for o in done), *self._duel(who, names), self.average(who, many),
                  self.average(who, few) if few else None]
             )  # fmt: skip
         scores: list[list[Cell]] = [
             [name, _rows(self.outcomes[name, "goct-cv"]),
-             *(_with_error(self.outcomes.get((name, who), ())) for who in self.learners)]
+             *(_with_error(self.outcomes.get((name, who))) for who in self.learners)]
             for name in self.datasets
         ]  # fmt: skip
         return [
@@ -208,15 +206,14 @@ class Study:
         def draw(figure: Any) -> None:
             axes = figure.subplots()
             for who in self.learners:
-                done = [o for name in self.datasets for o in self.outcomes.get((name, who), ())]
-                leaves = mean(None if o.splits is None else o.splits + 1 for o in done)
-                score = self.average(who)
+                done = [o for name in self.datasets if (o := self.outcomes.get((name, who)))]
+                splits, score = mean(map(_splits, done)), self.average(who)
                 if score is None:
                     continue
-                if leaves is None:
+                if splits is None:
                     axes.axhline(score, linestyle=":", label=_called(who))
                 else:
-                    axes.plot([leaves], [score], marker="o", linestyle="", label=_called(who))
+                    axes.plot([splits + 1], [score], marker="o", linestyle="", label=_called(who))
             axes.set_xlabel("mean number of leaves")
             axes.set_ylabel(f"mean {self.metric} on unseen rows")
             axes.legend(fontsize="small")
@@ -228,26 +225,31 @@ def _called(learner: str | None) -> str:
     return LEARNERS.get(learner or "", learner or "nobody")
 
 
-def _rows(done: Sequence[Outcome]) -> int:
-    return int(done[0].stats["rows"])
+def _rows(outcome: Outcome) -> int:
+    return int(outcome.stats["rows"])
 
 
-def _with_error(done: Sequence[Outcome]) -> Cell:
-    values = [o.value for o in done if o.value is not None]
-    if not values:
+def _splits(outcome: Outcome) -> float | None:
+    """Return the mean number of splits of the trees."""
+    return mean(outcome.stats["sizes"])
+
+
+def _with_error(outcome: Outcome | None) -> Cell:
+    if outcome is None:
         return None
-    average = sum(values) / len(values)
+    values, average = outcome.stats["values"], outcome.value
     if len(values) == 1:
         return average
     return Mark(average, f"{average:.3f} ± {stdev(values) / math.sqrt(len(values)):.3f}")
 
 
 def _text(runs: Sequence[Run]) -> list[str]:
-    splits = len({run.spec.split for run in runs})
+    (splits,) = {run.spec.option("splits") for run in runs}
+    (limit,) = {run.spec.limit / splits for run in runs}
     return [
         f"Each dataset is split {splits} times at random into 75 % of the rows to learn from and "
         f"25 % to test, with the same shares of the classes; at most {_MOST_ROWS:,} rows are "
-        f"learnt from, in at most {limits_of(runs)}. Each learner chooses its settings by {FOLDS}-"
+        f"learnt from, in at most {limit:g} s. Each learner chooses its settings by {FOLDS}-"
         "fold cross-validation inside these rows, by the metric that is tested; conditions are "
         "made inside each fold. All small trees have the same limit on depth.",
         "goct chooses the number of splits from the exact size path of each fold, and the least "
@@ -265,9 +267,10 @@ def _notes(runs: Sequence[Run]) -> list[str]:
     own = [r.outcome for r in runs if r.spec.solver.startswith("goct") and r.outcome is not None]
     own = [outcome for outcome in own if outcome.has_tree]
     leaks = ", ".join(f"{c} of {t}" for t, columns in _LEAKS.items() for c in columns)
+    proven, trees = sum(o.stats["proven"] for o in own), sum(len(o.stats["values"]) for o in own)
     notes = [
-        f"{sum(outcome.is_proven for outcome in own)} of {len(own)} final trees of goct are proven "
-        "optimal for their training rows and number of splits.",
+        f"{proven} of {trees} final trees of goct are proven optimal for their training rows and "
+        "number of splits.",
         f"Left out because they state the label: {leaks}.",
     ]
     many = {r.spec.dataset for r in runs if r.outcome and r.outcome.status.value == "unsupported"}
