@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from goct.metrics import Confusion, get_metric
+
 Features = NDArray[np.uint8]
 Labels = NDArray[np.int64]
 
@@ -93,6 +95,24 @@ def draw_test(
     order = np.argsort(place, kind="stable")
     cut = round(0.75 * len(y))
     return np.sort(order[: cut if most is None else min(cut, most)]), np.sort(order[cut:])
+
+
+def confusion(y: Labels, predicted: Labels) -> tuple[int, ...]:
+    """Return TP, FP, FN and TN of label 1 against the rest."""
+    cells = ((True, True), (False, True), (True, False), (False, False))
+    return tuple(int((((y == 1) == a) & ((predicted == 1) == b)).sum()) for a, b in cells)
+
+
+def value_of(metric: str, y: Labels, predicted: Labels) -> float:
+    """Return the value of a metric, computed from labels and predictions alone."""
+    measure = get_metric(metric)
+    if y.max() <= 1 or measure.is_binary:
+        return float(measure.value(Confusion(*confusion(y, predicted))))
+    if measure.name == "accuracy":
+        return float((y == predicted).mean())
+    if measure.name == "balanced_accuracy":
+        return float(np.mean([(predicted[y == k] == k).mean() for k in np.unique(y)]))
+    raise ValueError(f"no {metric} of more than two classes")
 
 
 @dataclass(frozen=True)

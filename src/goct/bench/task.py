@@ -23,13 +23,21 @@ from typing import Any
 
 import numpy as np
 
-from goct.bench.data import Features, Labels, Split, draw_test, make_synthetic, read_any
+from goct.bench.data import (
+    Features,
+    Labels,
+    Split,
+    confusion,
+    draw_test,
+    make_synthetic,
+    read_any,
+    value_of,
+)
 from goct.bench.peers import Question, Unsupported, get_solver
 from goct.bench.peers.base import Predict
 from goct.bench.peers.tuned import Learner, Lesson
 from goct.bench.spec import ANY_DEPTH, Outcome, Spec, Status
 from goct.bench.version import code_version
-from goct.metrics import Confusion, get_metric
 
 GRACE = 0.25, 10.0
 """What a solver may take beyond its limit before it is killed: a share, and at least seconds."""
@@ -202,24 +210,6 @@ def confusions(predict: Predict, X: Features, y: Labels, parts: dict[str, Any]) 
     """Return the confusion matrix on each part of the rows."""
     predicted = predict(X)
     return {part: confusion(y[rows], predicted[rows]) for part, rows in parts.items()}
-
-
-def confusion(y: Labels, predicted: Labels) -> tuple[int, ...]:
-    """Return TP, FP, FN and TN of label 1 against the rest."""
-    cells = ((True, True), (False, True), (True, False), (False, False))
-    return tuple(int((((y == 1) == a) & ((predicted == 1) == b)).sum()) for a, b in cells)
-
-
-def value_of(metric: str, y: Labels, predicted: Labels) -> float:
-    """Return the value of a metric, computed from labels and predictions alone."""
-    measure = get_metric(metric)
-    if y.max() <= 1 or measure.is_binary:
-        return float(measure.value(Confusion(*confusion(y, predicted))))
-    if measure.name == "accuracy":
-        return float((y == predicted).mean())
-    if measure.name == "balanced_accuracy":
-        return float(np.mean([(predicted[y == k] == k).mean() for k in np.unique(y)]))
-    raise ValueError(f"no {metric} of more than two classes")
 
 
 def peak_memory() -> int:
