@@ -7,7 +7,7 @@ import io
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -29,6 +29,7 @@ class Mark:
 
 
 Cell: TypeAlias = "str | int | float | Mark | None"
+Row: TypeAlias = Mapping[str, Cell]
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,12 @@ class Table:
     columns: Sequence[str]
     rows: Sequence[Sequence[Cell]]  # None is an empty cell
     digits: int = 3  # after the point, for floats
+
+    @classmethod
+    def of(cls, name: str, caption: str, rows: Sequence[Row], digits: int = 3) -> Table:
+        """Return a table whose heads are named by its rows, which have the same."""
+        columns = list(rows[0]) if rows else []
+        return cls(name, caption, columns, [list(row.values()) for row in rows], digits)
 
     def to_markdown(self) -> str:
         """Return the table for people."""

@@ -6,12 +6,18 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from goct.bench.experiments.base import Experiment, Plan, Profile
-from goct.bench.render import Cell, Mark, Report, Table
+from goct.bench.render import Cell, Mark, Report, Row, Table
 from goct.bench.reported import Reported
 from goct.bench.results import Run
 from goct.bench.spec import Spec
 
-_COUNTS = ("rows", "unique_rows", "features", "classes")
+_COUNTS = {
+    "rows": "rows", "unique_rows": "distinct rows", "features": "features", "classes": "classes",
+}  # fmt: skip
+_MORE = {
+    "vectors": "distinct vectors", "kept_features": "features kept",
+    "minority_share": "minority share",
+}  # fmt: skip
 
 
 class Datasets(Experiment):
@@ -34,34 +40,26 @@ class Datasets(Experiment):
     def report(self, runs: Sequence[Run], reported: Reported) -> Report:
         """Return the table; numbers that differ from the paper's are in bold."""
         paper = reported.table("datasets")
-        rows: list[list[Cell]] = []
+        rows: list[Row] = []
         different = []
         for run in runs:
             if run.outcome is None or not run.outcome.stats:
                 continue
             name, stats = run.spec.dataset, run.outcome.stats
             known = paper.get(name, {})
-            cells: list[Cell] = [name]
-            for count in _COUNTS:
-                other = known.get(count)
-                differs = other is not None and other != stats.get(count)
-                number = stats.get(count)
-                cells.append(Mark(number, f"**{number}**") if differs else number)
+            row: dict[str, Cell] = {"dataset": name}
+            for count, head in _COUNTS.items():
+                number, other = stats.get(count), known.get(count)
+                differs = other is not None and other != number
+                row[head] = Mark(number, f"**{number}**") if differs else number
                 if differs:
                     different.append(name)
-            cells += [stats.get("vectors"), stats.get("kept_features"), stats.get("minority_share")]
-            if paper:
-                cells += [None if (n := known.get(count)) is None else int(n) for count in _COUNTS]
-            rows.append(cells)
+            row |= {head: stats.get(count) for count, head in _MORE.items()}
+            for count, head in _COUNTS.items() if paper else ():
+                row[f"{head}, paper"] = None if (n := known.get(count)) is None else int(n)
+            rows.append(row)
         names = [run.spec.dataset for run in runs]
-        heads = ["rows", "distinct rows", "features", "classes"]
-        table = Table(
-            "counts",
-            "The datasets",
-            ["dataset", *heads, "distinct vectors", "features kept", "minority share"]
-            + ([f"{head}, paper" for head in heads] if paper else []),
-            rows,
-        )
+        table = Table.of("counts", "The datasets", rows)
         notes = [
             "“Distinct rows” differ in a feature or in the label, “distinct vectors” in a feature.",
             "“Features kept” are those left after constant columns, copies of others and "

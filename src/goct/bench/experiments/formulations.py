@@ -19,7 +19,7 @@ from goct.bench.experiments.tools import (
     proven_times,
     relative_gap,
 )
-from goct.bench.render import Cell, Figure, Report, Table, mean
+from goct.bench.render import Figure, Report, Row, Table, mean
 from goct.bench.reported import Reported
 from goct.bench.results import Run
 from goct.bench.spec import Spec
@@ -44,31 +44,25 @@ class Formulations(Experiment):
     def report(self, runs: Sequence[Run], reported: Reported) -> Report:
         """Return the paper's two figures, and the numbers behind them."""
         series = {str(name): members for name, members in group(runs, _formulation).items()}
-        rows: list[list[Cell]] = []
+        rows: list[Row] = []
         for name, members in series.items():
             for depth, some in [("all", members), *group(members, lambda s: str(s.depth)).items()]:
-                done = outcomes(some)
-                times = proven_times(some)
+                done, times = outcomes(some), proven_times(some)
                 gaps = [relative_gap(outcome) for outcome in done]
                 rows.append(
-                    [
-                        name,
-                        depth,
-                        len(done),
-                        len(times),
-                        *(sum(t <= second for t in times) for second in (1, 10)),
-                        sum(gap is not None and gap <= 0.05 for gap in gaps),
-                        percent(mean(gaps)),
-                        mean(loss(outcome) for outcome in done),
-                    ]
+                    {
+                        "formulation": name,
+                        "depth": depth,
+                        "questions": len(done),
+                        "proven": len(times),
+                        "in 1 s": sum(t <= 1 for t in times),
+                        "in 10 s": sum(t <= 10 for t in times),
+                        "gap ≤ 5 %": sum(gap is not None and gap <= 0.05 for gap in gaps),
+                        "mean gap": percent(mean(gaps)),
+                        "mean objective value": mean(map(loss, done)),
+                    }
                 )
-        table = Table(
-            "proven",
-            "Questions proven, and what is left at the limit",
-            ["formulation", "depth", "questions", "proven", "in 1 s", "in 10 s", "gap ≤ 5 %",
-             "mean gap", "mean objective value"],
-            rows,
-        )  # fmt: skip
+        table = Table.of("proven", "Questions proven, and what is left at the limit", rows)
 
         def draw_time_and_gap(figure: Any) -> None:
             left, right = figure.subplots(1, 2)

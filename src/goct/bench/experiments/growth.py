@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from goct.bench.data import synthetic_name
 from goct.bench.experiments.base import Experiment, Plan, Profile
 from goct.bench.experiments.tools import limits_of, use_log_scale
-from goct.bench.render import Cell, Figure, Mark, Report, Table
+from goct.bench.render import Figure, Mark, Report, Table
 from goct.bench.reported import Reported
 from goct.bench.results import Run
 from goct.bench.spec import Spec
@@ -56,41 +56,31 @@ class Growth(Experiment):
         tables = []
         lines: dict[str, list[tuple[int, float]]] = {name: [] for name in _SERIES}
         for name in _SERIES:
-            rows: list[list[Cell]] = []
+            rows: list[dict[str, Any]] = []
             for run in runs:
-                place = _place(run.spec, name)
-                if place is None or run.outcome is None:
+                place, outcome = _place(run.spec, name), run.outcome
+                if place is None or outcome is None:
                     continue
                 n, f = _size(run.spec)
-                outcome = run.outcome
                 proof = "proven" if outcome.is_proven else "open"
-                search = outcome.stats.get("time")
+                search, peak = outcome.stats.get("time"), outcome.peak
                 rows.append(
-                    [n, f, run.spec.depth, outcome.seconds,
-                     search if isinstance(search, float) else None,
-                     None if outcome.peak is None else Mark(outcome.peak, f"{outcome.peak >> 20}"),
-                     outcome.value, proof if outcome.has_tree else outcome.status.value]
-                )  # fmt: skip
+                    {
+                        "rows": n,
+                        "features": f,
+                        "depth": run.spec.depth,
+                        "time [s]": outcome.seconds,
+                        "of it search [s]": search if isinstance(search, float) else None,
+                        "memory [MB]": None if peak is None else Mark(peak, f"{peak >> 20}"),
+                        "F1": outcome.value,
+                        "proof": proof if outcome.has_tree else outcome.status.value,
+                    }
+                )
                 if outcome.has_tree:
                     lines[name].append((place, outcome.seconds))
             if rows:
-                tables.append(
-                    Table(
-                        name.replace(" ", "-"),
-                        f"More {name}",
-                        [
-                            "rows",
-                            "features",
-                            "depth",
-                            "time [s]",
-                            "of it search [s]",
-                            "memory [MB]",
-                            "F1",
-                            "proof",
-                        ],
-                        sorted(rows, key=lambda row: tuple(map(float, row[:3]))),  # type: ignore[arg-type]
-                    )
-                )
+                rows.sort(key=lambda row: (row["rows"], row["features"], row["depth"]))
+                tables.append(Table.of(name.replace(" ", "-"), f"More {name}", rows))
 
         def draw(figure: Any) -> None:
             panels = figure.subplots(1, len(_SERIES), sharey=True)

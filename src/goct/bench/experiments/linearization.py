@@ -19,7 +19,7 @@ from goct.bench.experiments.tools import (
     percent,
     relative_gap,
 )
-from goct.bench.render import Cell, Mark, Report, Table, mean
+from goct.bench.render import Cell, Mark, Report, Row, Table, mean
 from goct.bench.reported import Reported
 from goct.bench.results import Run
 from goct.bench.spec import Outcome, Spec
@@ -32,7 +32,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "parametric": {"method": "parametric"},
 }
 _SEARCH = "search"
-_PAPER = {"f1": "f1", "mcc": "mcc"}
+_PAPER = ("f1", "mcc")
 
 
 class Linearization(Experiment):
@@ -70,30 +70,25 @@ class Linearization(Experiment):
         """Return a table for each metric and depth."""
         paper = reported.table("linearization_depth5_900s")
         tables = []
-        summary: list[list[Cell]] = []
+        summary: list[Row] = []
         for (metric, depth), members in group(runs, lambda s: (s.metric, s.depth)).items():
             known = paper if depth == 5 and metric in _PAPER else {}
             tables.append(_table(metric, depth, members, known))
             for name, some in group(members, variant_of).items():
                 done = outcomes(some)
                 summary.append(
-                    [
-                        metric,
-                        depth,
-                        name,
-                        len(done),
-                        sum(outcome.is_proven for outcome in done),
-                        percent(mean(map(relative_gap, done))),
-                        mean(outcome.seconds for outcome in done),
-                        mean(map(loss, done)),
-                    ]
+                    {
+                        "metric": metric,
+                        "depth": depth,
+                        "variant": name,
+                        "datasets": len(done),
+                        "proven": sum(outcome.is_proven for outcome in done),
+                        "gap": percent(mean(map(relative_gap, done))),
+                        "time [s]": mean(outcome.seconds for outcome in done),
+                        "objective": mean(map(loss, done)),
+                    }
                 )
-        head = Table(
-            "summary",
-            "Means over the datasets",
-            ["metric", "depth", "variant", "datasets", "proven", "gap", "time [s]", "objective"],
-            summary,
-        )
+        head = Table.of("summary", "Means over the datasets", summary)
         return Report(
             [
                 "Each variant minimises 1 − metric + 0.01 · splits on the training half of each "
@@ -119,31 +114,23 @@ def _table(
     metric: str, depth: int, runs: Sequence[Run], paper: dict[str, dict[str, float | None]]
 ) -> Table:
     variants = list(group(runs, variant_of))
-    rows: list[list[Cell]] = []
+    rows: list[Row] = []
     for dataset, members in group(runs, lambda spec: spec.dataset).items():
         done: dict[str, Outcome | None] = {variant_of(r.spec): r.outcome for r in members}
-        cells: list[Cell] = [dataset]
-        cells += [loss(done.get(name)) for name in variants]
-        cells += [_gap_or_time(done.get(name)) for name in variants]
-        if paper:
-            known = paper.get(dataset, {})
-            cells += [known.get(f"{_PAPER[metric]}_obj_{kind}") for kind in ("mip", "miqp")]
-            for kind in ("mip", "miqp"):
-                gap = known.get(f"{_PAPER[metric]}_gap_{kind}")
-                seconds = known.get(f"{_PAPER[metric]}_time_{kind}")
-                text = f"{seconds:.1f} s" if not gap and seconds is not None else percent(gap)
-                cells.append(None if text is None else Mark(gap, text))
-        rows.append(cells)
-    columns = [
-        "dataset",
-        *(f"objective, {n}" for n in variants),
-        *(f"proof, {n}" for n in variants),
-    ]
-    if paper:
-        columns += [f"{what}, {kind} in the paper" for what in ("objective", "proof")
-                    for kind in ("MIP", "MIQP")]  # fmt: skip
+        row: dict[str, Cell] = {"dataset": dataset}
+        row |= {f"objective, {name}": loss(done.get(name)) for name in variants}
+        row |= {f"proof, {name}": _gap_or_time(done.get(name)) for name in variants}
+        known = paper.get(dataset, {})
+        for kind in ("MIP", "MIQP") if paper else ():
+            row[f"objective, {kind} in the paper"] = known.get(f"{metric}_obj_{kind.lower()}")
+        for kind in ("MIP", "MIQP") if paper else ():
+            gap = known.get(f"{metric}_gap_{kind.lower()}")
+            seconds = known.get(f"{metric}_time_{kind.lower()}")
+            text = f"{seconds:.1f} s" if not gap and seconds is not None else percent(gap)
+            row[f"proof, {kind} in the paper"] = None if text is None else Mark(gap, text)
+        rows.append(row)
     caption = f"{metric} at depth {depth}: objective values, and the time of the proof or the gap"
-    return Table(f"{metric}-depth{depth}", caption, columns, rows)
+    return Table.of(f"{metric}-depth{depth}", caption, rows)
 
 
 def _gap_or_time(outcome: Outcome | None) -> Cell:

@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import product
 from typing import Any, ClassVar
 
 from goct.bench.data import PAPER
 from goct.bench.experiments.base import Experiment, Plan
-from goct.bench.experiments.tools import ANY_OPTIMUM
-from goct.bench.render import Cell, Mark, Report, Table, mark_best, mean, question_of, refuted
+from goct.bench.experiments.tools import ANY_OPTIMUM, group, outcomes
+from goct.bench.render import (
+    Cell,
+    Mark,
+    Report,
+    Row,
+    Table,
+    mark_best,
+    mean,
+    question_of,
+    refuted,
+)
 from goct.bench.reported import Reported
 from goct.bench.results import Run
 from goct.bench.spec import Spec
@@ -42,33 +53,22 @@ class VersusStreed(Experiment):
             plan.spec(name, solver, metric="f1", depth=depth, limit=plan.choose_limit(90.0),
                       split=split, options=_OPTIONS.get(solver, {}))
             for rows in plan.choose("rows", ("all", "train"), ("all", "train"), ("train",))
-            for depth in depths
-            for split in splits[rows]
-            for name in datasets
-            for solver in solvers
+            for depth, split, name, solver in product(depths, splits[rows], datasets, solvers)
         ]  # fmt: skip
 
     def report(self, runs: Sequence[Run], reported: Reported) -> Report:
         """Return a table for each depth and kind of rows, and how often each solver is best."""
         paper = reported.table("f1_vs_streed_90s")
         solvers = list(dict.fromkeys(run.spec.solver for run in runs))
-        groups: dict[tuple[bool, int], list[Run]] = {}
-        for run in runs:
-            groups.setdefault((run.spec.split is None, run.spec.depth), []).append(run)
         tables = []
-        summary: list[list[Cell]] = []
-        for (is_all, depth), members in groups.items():
+        summary: list[Row] = []
+        for (is_all, depth), members in group(runs, lambda s: (s.split is None, s.depth)).items():
             known = paper if depth in _PAPER_DEPTHS else {}
             tables.append(_table(is_all, depth, members, solvers, known))
             summary += _summary(is_all, depth, members, solvers)
         limits = ", ".join(f"{limit:g}" for limit in sorted({run.spec.limit for run in runs}))
-        head = Table(
-            "summary",
-            "How often each solver has the best F1 score, and what it proves",
-            ["rows", "depth", "solver", "questions", "best", "alone best", "proven",
-             "without a tree", "mean F1", "mean time [s]"],
-            summary,
-        )  # fmt: skip
+        caption = "How often each solver has the best F1 score, and what it proves"
+        head = Table.of("summary", caption, summary)
         return Report(
             [
                 "Every solver is asked for the tree with the largest F1 score of label 1, without "
@@ -95,45 +95,41 @@ def _table(
     solvers: Sequence[str],
     paper: dict[str, dict[str, float | None]],
 ) -> Table:
-    by_question: dict[tuple[str, int | None], dict[str, Run]] = {}
-    for run in runs:
-        by_question.setdefault((run.spec.dataset, run.spec.split), {})[run.spec.solver] = run
-    many = len({split for _, split in by_question}) > 1
+    questions = group(runs, lambda spec: (spec.dataset, spec.split))
+    many = len({split for _, split in questions}) > 1
     false = [run for run, *_ in refuted(runs)]
-    rows: list[list[Cell]] = []
-    for (dataset, split), members in by_question.items():
-        outcomes = [members[s].outcome if s in members else None for s in solvers]
-        cells: list[Cell] = [dataset if not many else f"{dataset}, split {split}"]
-        cells += mark_best([None if o is None else o.value for o in outcomes])
-        for solver, outcome in zip(solvers, outcomes, strict=True):
-            if outcome is None:
-                cells.append(None)
-            elif not outcome.has_tree:
-                cells.append(Mark(outcome.seconds, outcome.status.value))
-            else:
-                sign = " proven" if outcome.is_proven else ""
-                sign = " refuted" if members.get(solver) in false else sign
-                cells.append(Mark(outcome.seconds, f"{outcome.seconds:.1f}{sign}"))
-        known = paper.get(dataset, {})
-        if paper:
-            cells += [known.get(f"d{depth}_f1_{c}") for c in _PAPER_COLUMNS.values()]
-            cells += [
-                None if (t := known.get(f"d{depth}_time_{c}")) is None else Mark(t, f"{t:.1f}")
-                for c in _PAPER_COLUMNS.values()
-            ]
-        rows.append(cells)
     names = [_NAMES.get(solver, solver) for solver in solvers]
-    columns = ["dataset", *(f"F1, {n}" for n in names), *(f"time [s], {n}" for n in names)]
-    if paper:
-        columns += [f"F1, {n} in the paper" for n in _PAPER_COLUMNS]
-        columns += [f"time [s], {n} in the paper" for n in _PAPER_COLUMNS]
+    rows: list[Row] = []
+    for (dataset, split), some in questions.items():
+        by_solver = {run.spec.solver: run for run in some}
+        asked = [by_solver.get(solver) for solver in solvers]
+        values = [None if r is None or r.outcome is None else r.outcome.value for r in asked]
+        row: dict[str, Cell] = {"dataset": f"{dataset}, split {split}" if many else dataset}
+        row |= {f"F1, {name}": cell for name, cell in zip(names, mark_best(values), strict=True)}
+        for name, run in zip(names, asked, strict=True):
+            row[f"time [s], {name}"] = _time(run, is_false=run in false)
+        known = paper.get(dataset, {})
+        for name, column in _PAPER_COLUMNS.items() if paper else ():
+            row[f"F1, {name} in the paper"] = known.get(f"d{depth}_f1_{column}")
+        for name, column in _PAPER_COLUMNS.items() if paper else ():
+            seconds = known.get(f"d{depth}_time_{column}")
+            mark = None if seconds is None else Mark(seconds, f"{seconds:.1f}")
+            row[f"time [s], {name} in the paper"] = mark
+        rows.append(row)
     stem = f"{'all' if is_all else 'train'}-depth{depth}"
-    return Table(stem, f"Depth {depth}, {_where(is_all)}", columns, rows)
+    return Table.of(stem, f"Depth {depth}, {_where(is_all)}", rows)
 
 
-def _summary(
-    is_all: bool, depth: int, runs: Sequence[Run], solvers: Sequence[str]
-) -> list[list[Cell]]:
+def _time(run: Run | None, *, is_false: bool) -> Cell:
+    if run is None or (outcome := run.outcome) is None:
+        return None
+    if not outcome.has_tree:
+        return Mark(outcome.seconds, outcome.status.value)
+    sign = " refuted" if is_false else " proven" if outcome.is_proven else ""
+    return Mark(outcome.seconds, f"{outcome.seconds:.1f}{sign}")
+
+
+def _summary(is_all: bool, depth: int, runs: Sequence[Run], solvers: Sequence[str]) -> list[Row]:
     best: dict[tuple[object, ...], list[tuple[float, str]]] = {}
     for run in runs:
         if run.outcome is not None and run.outcome.value is not None:
@@ -142,22 +138,22 @@ def _summary(
     winners = [
         [solver for value, solver in pairs if value == max(pairs)[0]] for pairs in best.values()
     ]
-    rows: list[list[Cell]] = []
+    rows: list[Row] = []
     for solver in solvers:
-        outcomes = [r.outcome for r in runs if r.spec.solver == solver and r.outcome is not None]
+        done = outcomes(run for run in runs if run.spec.solver == solver)
         rows.append(
-            [
-                _where(is_all),
-                depth,
-                _NAMES.get(solver, solver),
-                len(outcomes),
-                sum(solver in w for w in winners),
-                sum(w == [solver] for w in winners),
-                sum(o.is_proven for o in outcomes),
-                sum(not o.has_tree for o in outcomes),
-                mean(o.value for o in outcomes),
-                mean(o.seconds for o in outcomes),
-            ]
+            {
+                "rows": _where(is_all),
+                "depth": depth,
+                "solver": _NAMES.get(solver, solver),
+                "questions": len(done),
+                "best": sum(solver in w for w in winners),
+                "alone best": sum(w == [solver] for w in winners),
+                "proven": sum(o.is_proven for o in done),
+                "without a tree": sum(not o.has_tree for o in done),
+                "mean F1": mean(o.value for o in done),
+                "mean time [s]": mean(o.seconds for o in done),
+            }
         )
     return rows
 

@@ -17,7 +17,7 @@ from goct.bench.experiments.tools import (
     outcomes,
     proven_times,
 )
-from goct.bench.render import Cell, Figure, Mark, Report, Table
+from goct.bench.render import Cell, Figure, Mark, Report, Row, Table
 from goct.bench.reported import Reported
 from goct.bench.results import Run
 from goct.bench.spec import Outcome, Spec
@@ -51,30 +51,27 @@ class TimeToProof(Experiment):
     def report(self, runs: Sequence[Run], reported: Reported) -> Report:
         """Return a table of sums, a table for each depth, and a figure."""
         labels = {run.spec: _label(run.spec, runs) for run in runs}
-        summary: list[list[Cell]] = []
+        summary: list[Row] = []
         for (label, depth), members in group(runs, lambda s: (labels[s], s.depth)).items():
             done, times = outcomes(members), proven_times(members)
             seconds = [outcome.seconds for outcome in done]
             summary.append(
-                [label, depth, len(done), len(times), sum(seconds), max(seconds, default=None),
-                 geometric_mean(seconds)]
+                {"metric": label, "depth": depth, "datasets": len(done), "proven": len(times),
+                 "sum": sum(seconds), "largest": max(seconds, default=None),
+                 "geometric mean": geometric_mean(seconds)}
             )  # fmt: skip
-        head = Table(
-            "summary",
-            "Seconds over the datasets; what is not proven counts with the time it took",
-            ["metric", "depth", "datasets", "proven", "sum", "largest", "geometric mean"],
-            summary,
-            digits=2,
-        )
+        caption = "Seconds over the datasets; what is not proven counts with the time it took"
+        head = Table.of("summary", caption, summary, digits=2)
         tables = []
         for depth, members in group(runs, lambda spec: spec.depth).items():
             names = list(dict.fromkeys(labels[run.spec] for run in members))
-            rows: list[list[Cell]] = []
+            rows: list[Row] = []
             for dataset, some in group(members, lambda spec: spec.dataset).items():
                 by_name = {labels[run.spec]: run.outcome for run in some}
-                rows.append([dataset, *(_seconds(by_name.get(name)) for name in names)])
+                times_by_name = {name: _seconds(by_name.get(name)) for name in names}
+                rows.append({"dataset": dataset, **times_by_name})
             caption = f"Depth {depth}: seconds to the proof, or “open” at the limit"
-            tables.append(Table(f"depth{depth}", caption, ["dataset", *names], rows))
+            tables.append(Table.of(f"depth{depth}", caption, rows))
 
         def draw(figure: Any) -> None:
             by_depth = group(runs, lambda spec: spec.depth)

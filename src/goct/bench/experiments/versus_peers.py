@@ -18,7 +18,7 @@ from goct.bench.experiments.tools import (
     proof_cell,
 )
 from goct.bench.peers import get_solver
-from goct.bench.render import Cell, Report, Table, refuted
+from goct.bench.render import Cell, Report, Row, Table, refuted
 from goct.bench.reported import Reported
 from goct.bench.results import Run
 from goct.bench.spec import Spec, Status
@@ -61,7 +61,7 @@ class VersusPeers(Experiment):
         """Return a table for each question and depth, and the ratios of times."""
         false = [run for run, *_ in refuted(runs)]
         tables = []
-        summary: list[list[Cell]] = []
+        summary: list[Row] = []
         for (metric, penalty, depth), members in group(
             runs, lambda s: (s.metric, s.penalty, s.depth)
         ).items():
@@ -94,18 +94,14 @@ class VersusPeers(Experiment):
             for name in solvers:
                 done = outcomes(r for r in members if r.spec.solver == name)
                 summary.append(
-                    [question, depth, name, len(done), sum(o.is_proven for o in done),
-                     sum(r in false for r in members if r.spec.solver == name),
-                     sum(not o.has_tree for o in done), geometric_mean(ratios[name])]
+                    {"question": question, "depth": depth, "solver": name, "datasets": len(done),
+                     "claims a proof": sum(o.is_proven for o in done),
+                     "refuted": sum(r in false for r in members if r.spec.solver == name),
+                     "without a tree": sum(not o.has_tree for o in done),
+                     "time / goct's": geometric_mean(ratios[name])}
                 )  # fmt: skip
-        head = Table(
-            "summary",
-            "Proofs, false claims, and the geometric mean of the time divided by goct's",
-            ["question", "depth", "solver", "datasets", "claims a proof", "refuted",
-             "without a tree", "time / goct's"],
-            summary,
-            digits=2,
-        )  # fmt: skip
+        caption = "Proofs, false claims, and the geometric mean of the time divided by goct's"
+        head = Table.of("summary", caption, summary, digits=2)
         return Report(
             [
                 "Each solver is asked the same question on all rows, on one thread, in at most "

@@ -17,7 +17,7 @@ from goct.bench.experiments.tools import (
     percent,
     relative_gap,
 )
-from goct.bench.render import Cell, Report, Table, mean
+from goct.bench.render import Cell, Report, Row, Table, mean
 from goct.bench.reported import Reported
 from goct.bench.results import Run
 from goct.bench.spec import Outcome, Spec
@@ -28,8 +28,8 @@ INJECTIONS: dict[str, dict[str, Any]] = {
     "search": {"search_bound": False},
 }
 """What goes with each kind of injection."""
-_MEASURES = ("injection_obj", "final_obj", "final_gap")
-_HEADS = ("injected", "final", "gap")
+_MEASURES = {"injection_obj": "injected", "final_obj": "final", "final_gap": "gap"}
+_KINDS = {"paper": "own", "cart": "CART"}
 
 
 class WarmStart(Experiment):
@@ -48,38 +48,35 @@ class WarmStart(Experiment):
     def report(self, runs: Sequence[Run], reported: Reported) -> Report:
         """Return the means for each depth, beside the paper's."""
         paper = reported.table("warm_start_ablation")
-        rows: list[list[Cell]] = []
+        rows: list[Row] = []
         for depth, members in group(runs, lambda spec: spec.depth).items():
-            cells: list[Cell] = [depth]
             by_kind = group(members, lambda spec: spec.option("injection"))
             done = {kind: outcomes(by_kind.get(kind, [])) for kind in INJECTIONS}
-            cells.append(max(map(len, done.values())))
-            cells += [mean(injected(outcome) for outcome in done[kind]) for kind in INJECTIONS]
-            cells += [mean(loss(outcome) for outcome in done[kind]) for kind in INJECTIONS]
-            cells += [percent(mean(map(relative_gap, done[kind]))) for kind in INJECTIONS]
+            row: dict[str, Cell] = {"depth": depth, "datasets": max(map(len, done.values()))}
+            row |= {f"injected, {kind}": mean(map(injected, done[kind])) for kind in INJECTIONS}
+            row |= {f"final, {kind}": mean(map(loss, done[kind])) for kind in INJECTIONS}
+            for kind in INJECTIONS:
+                row[f"gap, {kind}"] = percent(mean(map(relative_gap, done[kind])))
             known = paper.get(str(depth), {})
-            if paper:
-                for measure, kind in product(_MEASURES, ("paper", "cart")):
+            for (measure, head), (kind, name) in product(_MEASURES.items(), _KINDS.items()):
+                if paper:
                     value = known.get(f"{measure}_{kind}")
-                    cells.append(percent(value) if measure == "final_gap" else value)
-            rows.append(cells)
-        columns = ["depth", "datasets", *(f"{h}, {k}" for h, k in product(_HEADS, INJECTIONS))]
-        if paper:
-            columns += [f"{h}, {k} in the paper" for h, k in product(_HEADS, ("own", "CART"))]
-        table = Table("means", "Means over the datasets; less is better", columns, rows)
-        times: list[list[Cell]] = []
+                    value_or_share = percent(value) if head == "gap" else value
+                    row[f"{head}, {name} in the paper"] = value_or_share
+            rows.append(row)
+        table = Table.of("means", "Means over the datasets; less is better", rows)
+        times: list[Row] = []
         for kind, members in group(runs, lambda spec: spec.option("injection")).items():
-            done_all = outcomes(members)
-            proven = [outcome for outcome in done_all if outcome.is_proven]
+            ended = outcomes(members)
             times.append(
-                [kind, len(done_all), len(proven), mean(outcome.seconds for outcome in done_all)]
+                {
+                    "injection": kind,
+                    "questions": len(ended),
+                    "proven": sum(outcome.is_proven for outcome in ended),
+                    "mean time [s]": mean(outcome.seconds for outcome in ended),
+                }
             )
-        summary = Table(
-            "proven",
-            "Questions proven with each injection",
-            ["injection", "questions", "proven", "mean time [s]"],
-            times,
-        )
+        summary = Table.of("proven", "Questions proven with each injection", times)
         return Report(
             [
                 "goct's MIP engine minimises 1 − accuracy + 0.01 · splits on the training half of "
