@@ -346,6 +346,10 @@ def test_masked_values_are_missing_values() -> None:
 def test_large_integers_stay_apart_as_labels() -> None:
     labels = [2**63, 2**63 + 1, -1]
     assert Problem.from_arrays([[0], [1], [1]], labels).classes == (-1, 2**63, 2**63 + 1)
+    unsigned = np.array([2**64 - 1, 2**64 - 3, 2**64 - 1], dtype=np.uint64)
+    problem = Problem.from_arrays([[0], [1], [1]], unsigned)
+    assert problem.classes == (2**64 - 3, 2**64 - 1)
+    assert problem.counts.tolist() == [[0, 1], [1, 1]]
 
 
 def test_whole_multiples_of_a_large_number_are_exact_weights() -> None:

@@ -141,13 +141,14 @@ def check_labels(y: Any, n_rows: int) -> tuple[tuple[Any, ...], NDArray[np.intp]
             "not a class label; use strings, integers or booleans"
         )
     if labels.dtype.kind in "bui" and len(labels):
-        low, high = int(labels.min()), int(labels.max())
-        if high - low < 1 << 16:  # counting is much faster than sorting
-            offsets = (labels.astype(np.int64) - low).astype(np.intp)
+        wide = labels if labels.dtype == np.uint64 else labels.astype(np.int64)
+        low, high = wide.min(), wide.max()
+        if int(high) - int(low) < 1 << 16:  # counting is much faster than sorting
+            offsets = (wide - low).astype(np.intp)
             present = np.flatnonzero(np.bincount(offsets))
-            rank = np.zeros(high - low + 1, dtype=np.intp)
+            rank = np.zeros(int(high - low) + 1, dtype=np.intp)
             rank[present] = np.arange(len(present))
-            classes = (present + low).astype(labels.dtype)
+            classes = (present.astype(wide.dtype) + low).astype(labels.dtype)
             return tuple(classes.tolist()), rank[offsets]
     try:
         classes, codes = np.unique(labels, return_inverse=True)

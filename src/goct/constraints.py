@@ -123,9 +123,6 @@ class MaxFeatures(FeatureSetConstraint):
         """Return a function that says whether a set of columns is so small."""
         return lambda features: len(features) <= self.number
 
-    def check(self, problem: Problem) -> None:
-        """Accept every problem."""
-
 
 @dataclass(frozen=True, repr=False)
 class FeatureBudget(FeatureSetConstraint):
@@ -212,9 +209,6 @@ class MinLeafWeight(Constraint):
             for _, rows in tree.reached(problem)  # a split is as heavy as its leaves together
         )
 
-    def check(self, problem: Problem) -> None:
-        """Accept every problem."""
-
 
 @dataclass(frozen=True, repr=False)
 class MinSamplesLeaf(Constraint):
@@ -241,9 +235,6 @@ class MinSamplesLeaf(Constraint):
         return all(
             int(problem.samples[rows].sum()) >= self.number for _, rows in tree.reached(problem)
         )
-
-    def check(self, problem: Problem) -> None:
-        """Accept every problem."""
 
 
 def _read_feature(feature: Any) -> Feature:

@@ -77,8 +77,8 @@ def test_hostile_names(tmp_path: Path) -> None:
 
 
 def test_names_and_texts() -> None:
-    assert list(c_members(["a b", "a-b", "1st", "", "int", "ä"]).values()) == [
-        *("a_b", "a_b_2", "c_1st", "column", "c_int", "column_2")
+    assert list(c_members(["a b", "a-b", "1st", "", "int", "ä", "linux"]).values()) == [
+        *("a_b", "a_b_2", "c_1st", "column", "c_int", "column_2", "c_linux")
     ]
     assert c_text('a"\\?\nß') == '"a\\042\\134\\077\\012\\303\\237"'
     with pytest.raises(ValueError, match="no way to write"):

@@ -312,6 +312,12 @@ def test_combinations() -> None:
         F1() * "2"  # type: ignore[operator]
 
 
+def test_nothing_is_a_combination() -> None:
+    nothing = F1() - F1()
+    assert nothing.shape is Shape.LINEAR
+    assert nothing.quasiconvex_from is None
+
+
 def test_combination_with_instance_costs_is_not_monotone() -> None:
     assert (F1() + InstanceCost()).shape is Shape.GENERAL
     assert CostMatrix([[0, 1], [1, 0]]).is_monotone

@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+import json
 import re
+import shutil
+import subprocess
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
@@ -9,6 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+import goct.report
+from goct.binarize.conditions import After
 from goct.model import ColumnInfo, Part, Proof, Quantity
 from goct.report.html import report_html, write_report
 from goct.report.intervals import interval_words, wilson
@@ -184,3 +189,25 @@ def test_a_hundred_classes_and_names_of_a_thousand_letters() -> None:
     assert len(set(re.findall(r"\.k\d+\{--class:(#[0-9a-f]{6})", text))) == 100
     shown = re.sub(r"x{1000}", "", text.split("<script")[0])
     assert not re.search(r"\bnan\b", shown.lower())
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="there is no node")
+@pytest.mark.parametrize("moment", ["2024-03-01", "2024-03-01T12", "2024-03-01T12:30:00.5"])
+def test_the_page_sends_dates_where_the_tree_does(moment: str) -> None:
+    condition = After("joined", moment)
+    values = [
+        np.datetime64(text, "us")
+        for text in ("2024-02-29T23:59", "2024-03-01", "2024-03-01T00:00:00.000001",
+                     "2024-03-01T12", "2024-03-01T12:30:00.45", "2024-03-01T12:30:00.5",
+                     "2024-03-01T12:30:01", "2024-03-02")
+    ]  # fmt: skip
+    script = (Path(goct.report.__file__).parent / "what_if.js").read_text(encoding="utf-8")
+    asked = f"{json.dumps(condition.to_dict())}, {json.dumps([str(value) for value in values])}"
+    ask = f"((asked, cells) => cells.map((cell) => holds(asked, cell)))({asked})"
+    done = subprocess.run(
+        ["node", "-e", f"{script}\nconsole.log(JSON.stringify({ask}))"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert json.loads(done.stdout) == condition.holds(np.array(values)).tolist()

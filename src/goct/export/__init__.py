@@ -10,10 +10,9 @@ from goct.export.javascript import export_javascript
 from goct.export.onnx import export_onnx
 from goct.export.pmml import export_pmml
 from goct.export.python import export_python
-from goct.export.rules import export_rules
 from goct.export.sklearn import to_sklearn
 from goct.export.sql import export_sql
-from goct.export.text import export_text
+from goct.export.text import export_rules, export_text
 
 FORMATS = {
     "text": export_text,

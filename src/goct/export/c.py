@@ -162,7 +162,8 @@ _KEYWORDS = re.findall(
     r"\w+",
     "auto break case char const continue default do double else enum extern float for goto if "
     "inline int long register restrict return short signed sizeof static struct switch typedef "
-    "union unsigned void volatile while NULL NAN INT64_MIN bool true false class",
+    "union unsigned void volatile while NULL NAN INT64_MIN bool true false class "
+    "linux unix INFINITY HUGE_VAL",  # macros of GNU C and of math.h
 )
 
 

@@ -60,9 +60,6 @@ class Accuracy(ClassRewardMetric):
 
     is_binary = False
 
-    def check(self, problem: Problem) -> None:
-        """Accept every problem."""
-
     def class_rewards(self, class_weights: Sequence[Rational], positive: int | None) -> ClassTable:
         """Return 1 / |I| for every correct prediction."""
         share = _ratio(1, sum(class_weights))
@@ -81,9 +78,6 @@ class BalancedAccuracy(ClassRewardMetric):
     name = "balanced_accuracy"
 
     is_binary = False
-
-    def check(self, problem: Problem) -> None:
-        """Accept every problem."""
 
     def class_rewards(self, class_weights: Sequence[Rational], positive: int | None) -> ClassTable:
         """Return 1 / (number of classes × class weight) for every correct prediction."""

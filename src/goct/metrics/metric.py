@@ -235,7 +235,7 @@ class Metric(ABC):
 
     def check(self, problem: Problem) -> None:
         """Raise a `ValueError` if the metric is not defined for the problem."""
-        if problem.n_classes > 2 and problem.positive is None:
+        if self.is_binary and problem.n_classes > 2 and problem.positive is None:
             raise ValueError(
                 f"the metric {self.name!r} is for two classes, but the labels are "
                 f"{list(problem.classes)}; name the positive one with pos_label, and it stands "
@@ -364,9 +364,11 @@ class Combination(Metric):
     @property
     def quasiconvex_from(self) -> Fraction | None:
         """The level of a single metric, times its weight."""
+        if len(self.terms) != 1:
+            return None
         weight, metric = self.terms[0]
         level = metric.quasiconvex_from
-        return None if len(self.terms) > 1 or level is None else level * weight
+        return None if level is None else level * weight
 
     @property
     def is_monotone(self) -> bool:

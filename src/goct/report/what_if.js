@@ -1,7 +1,11 @@
 // One row through a tree, and the smallest change that would give it another class.
+
+// A date, or one with a time, with all its digits: texts of the same length are in order.
 const day = (text) => {
-  const parts = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(?::(\d\d(?:\.\d{1,6})?))?)?$/.exec(text);
-  return parts ? `${parts[1]} ${parts[2] || "00:00"}:${parts[3] || "00"}` : null;
+  const parts = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d)(?::(\d\d)(?::(\d\d)(?:\.(\d{1,6}))?)?)?)?$/.exec(text);
+  if (!parts) return null;
+  const [, date, hour = "00", minute = "00", second = "00", rest = ""] = parts;
+  return `${date} ${hour}:${minute}:${second}.${rest.padEnd(6, "0")}`;
 };
 
 const holds = (condition, given) => {
