@@ -61,6 +61,17 @@ def found(**options: Any) -> Exploration:
     return explore(path, describe, **{**defaults, **options})
 
 
+def test_a_learned_tree_that_is_best_at_no_size_is_still_shown() -> None:
+    made = goct.path(some_data(0), "f1", 2)
+    best = {solution.tree for solution in made}
+    front = goct.frontier(some_data(0), 2, pareto=True).pareto or ()
+    tree = next(v.tree for v in front if v.tree not in best and v.tree.splits == 3)
+    learned = Solution.of_tree(made[-1].task, tree, made[-1].bound)
+    shown = explore(made, describe, learned=learned)
+    assert shown.models[shown.shown].tree.splits == 3
+    assert shown.sizes[shown.start].best == shown.shown
+
+
 def test_trees_are_those_of_solve_and_frontier() -> None:
     problem, made = some_data(0), found()
     assert made.is_proven

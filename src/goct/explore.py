@@ -96,16 +96,16 @@ def explore(
             has_front=front.has_front,
         )
         sizes.append(_with_cart(size, path.task, test) if with_cart else size)
-    if learned.tree not in collection.places:  # larger than the path
-        place = collection.place(learned.tree, learned, learned.tree.splits)
+    shown = collection.place(learned.tree, learned, learned.tree.splits)
+    if all(size.best != shown for size in sizes):  # it is larger than the path, or not the best
         proven = learned.status is Status.OPTIMAL
-        sizes.append(Size(learned.tree.splits, place, is_proven=proven))
+        sizes.append(Size(learned.tree.splits, shown, is_proven=proven))
     models = collection.models(sizes)
     used = {name for model in models for name in model.columns}
     return Exploration(
         models,
         tuple(sizes),
-        collection.places[learned.tree],
+        shown,
         tuple({name: row[name] for name in row if name in used} for row in rows),
         () if why_not is None else (why_not,),
     )

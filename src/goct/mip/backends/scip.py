@@ -429,11 +429,14 @@ class _Separation(pyscipopt.Conshdlr):
             scip.releaseRow(row)
         return infeasible
 
+    def _allows(self, x: NDArray[np.float64]) -> bool:
+        return all(separator.allows(x) for separator in self.lazy)
+
     def _remember(self, x: NDArray[np.float64]) -> None:
         self.candidates = [*self.candidates[1 - _MOST_CANDIDATES :], x]
 
     @_guarded(SCIP_RESULT.DIDNOTRUN)
-    def conssepalp(self, constraints: Any, nusefulconss: int) -> dict[str, Any]:
+    def conssepalp(self, *_: Any) -> dict[str, Any]:
         node = self.model.getCurrentNode().getNumber()
         self._rounds = self._rounds + 1 if node == self._node else 1
         self._node = node
@@ -443,35 +446,21 @@ class _Separation(pyscipopt.Conshdlr):
         return self._separate(self.separators, is_integral=False)
 
     @_guarded(SCIP_RESULT.INFEASIBLE)
-    def consenfolp(
-        self, constraints: Any, nusefulconss: int, solinfeasible: bool
-    ) -> dict[str, Any]:
+    def consenfolp(self, *_: Any) -> dict[str, Any]:
         return self._separate(self.lazy, is_integral=True)
 
     @_guarded(SCIP_RESULT.SOLVELP)
-    def consenfops(
-        self, constraints: Any, nusefulconss: int, solinfeasible: bool, objinfeasible: bool
-    ) -> dict[str, Any]:
-        x = _values(self.model, self.variables, None)
-        fine = all(separator.allows(x) for separator in self.lazy)
+    def consenfops(self, *_: Any) -> dict[str, Any]:
+        fine = self._allows(_values(self.model, self.variables, None))
         return {"result": SCIP_RESULT.FEASIBLE if fine else SCIP_RESULT.SOLVELP}
 
     @_guarded(SCIP_RESULT.INFEASIBLE)
-    def conscheck(
-        self,
-        constraints: Any,
-        solution: Any,
-        checkintegrality: bool,
-        checklprows: bool,
-        printreason: bool,
-        completely: bool,
-        **_: Any,
-    ) -> dict[str, Any]:
+    def conscheck(self, constraints: Any, solution: Any, *_: Any, **__: Any) -> dict[str, Any]:
         x = _values(self.model, self.variables, solution)
-        fine = all(separator.allows(x) for separator in self.lazy)
-        if not fine:
-            self._remember(x)
-        return {"result": SCIP_RESULT.FEASIBLE if fine else SCIP_RESULT.INFEASIBLE}
+        if self._allows(x):
+            return {"result": SCIP_RESULT.FEASIBLE}
+        self._remember(x)
+        return {"result": SCIP_RESULT.INFEASIBLE}
 
     def conslock(
         self, constraint: Any, locktype: int, nlockspos: int, nlocksneg: int
