@@ -245,18 +245,8 @@ def _as_solution(tree: Tree, best: Solution) -> Solution:
     """Return a tree of the size of a solution, with what that proves of it."""
     if tree == best.tree:
         return best
-    value = best.metric.evaluate(tree, best.problem)
-    bound = max(value, best.bound)
-    is_best = value == bound
-    return replace(
-        best,
-        tree=tree,
-        value=value,
-        objective=value,
-        bound=bound,
-        status=Status.OPTIMAL if is_best else Status.FEASIBLE,
-        limit=Limit.NONE if is_best else best.limit,
-    )
+    bound = max(best.task.objective(tree), best.bound)
+    return Solution.of_tree(best.task, tree, bound, limit=best.limit, stats=best.stats)
 
 
 def _with_cart(size: Size, task: Task, test: Problem | None) -> Size:

@@ -15,15 +15,9 @@ from goct.export.sql import export_sql
 from goct.export.text import export_rules, export_text
 
 FORMATS = {
-    "text": export_text,
-    "rules": export_rules,
-    "sql": export_sql,
-    "python": export_python,
-    "javascript": export_javascript,
-    "c": export_c,
-    "pmml": export_pmml,
-    "dot": export_dot,
-}
+    "text": export_text, "rules": export_rules, "sql": export_sql, "python": export_python,
+    "javascript": export_javascript, "c": export_c, "pmml": export_pmml, "dot": export_dot,
+}  # fmt: skip
 """The function behind each format."""
 
 __all__ = [

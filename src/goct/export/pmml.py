@@ -19,6 +19,8 @@ _TYPES = {
     "category": ("categorical", "string"),
     "unknown": ("categorical", "string"),
 }
+_CATEGORY = {"optype": "categorical", "dataType": "string"}
+_NUMBER = {"optype": "continuous", "dataType": "double"}
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 
@@ -43,9 +45,7 @@ def export_pmml(model: Any) -> str:
     for name, column in model.columns.items():
         optype, data_type = _TYPES[column.kind]
         ET.SubElement(dictionary, "DataField", name=_text(name), optype=optype, dataType=data_type)
-    field = ET.SubElement(
-        dictionary, "DataField", name=target, optype="categorical", dataType="string"
-    )
+    field = ET.SubElement(dictionary, "DataField", name=target, **_CATEGORY)
     for label in model.classes:
         ET.SubElement(field, "Value", value=_text(str(label)))
     tree = ET.SubElement(
@@ -60,24 +60,11 @@ def export_pmml(model: Any) -> str:
     for name in model.columns:
         ET.SubElement(schema, "MiningField", name=_text(name), invalidValueTreatment="asIs")
     output = ET.SubElement(tree, "Output")
-    ET.SubElement(
-        output,
-        "OutputField",
-        name="prediction",
-        feature="predictedValue",
-        optype="categorical",
-        dataType="string",
-    )
+    about = {"name": "prediction", "feature": "predictedValue", **_CATEGORY}
+    ET.SubElement(output, "OutputField", **about)
     for number, label in enumerate(model.classes):
-        ET.SubElement(
-            output,
-            "OutputField",
-            name=f"probability_{number}",
-            feature="probability",
-            value=_text(str(label)),
-            optype="continuous",
-            dataType="double",
-        )
+        about = {"name": f"probability_{number}", "feature": "probability"}
+        ET.SubElement(output, "OutputField", **about, value=_text(str(label)), **_NUMBER)
     _add_trimmed(tree, model)
     _add_nodes(tree, model)
     ET.indent(root)
@@ -93,9 +80,7 @@ def _add_trimmed(parent: ET.Element, model: Model) -> None:
     # Without brackets, at which some readers of XML break a text.
     space = "|".join(f"\\u{ord(letter):04x}" for letter in WHITE_SPACE)
     for name, derived in names.items():
-        field = ET.SubElement(
-            local, "DerivedField", name=derived, optype="categorical", dataType="string"
-        )
+        field = ET.SubElement(local, "DerivedField", name=derived, **_CATEGORY)
         apply = ET.SubElement(field, "Apply", function="replace")
         ET.SubElement(apply, "FieldRef", field=_text(name))
         for text in (f"(?s)^(?:{space})*(.*?)(?:{space})*$", "$1"):
@@ -134,13 +119,8 @@ def _add_nodes(parent: ET.Element, model: Model) -> None:
         element.set("score", _text(str(model.classes[node.label])))
         element.set("recordCount", repr(float(sum(counts))))
         for label, weight, share in zip(model.classes, counts, shares[place], strict=True):
-            ET.SubElement(
-                element,
-                "ScoreDistribution",
-                value=_text(str(label)),
-                recordCount=repr(float(weight)),
-                probability=repr(share),
-            )
+            about = {"recordCount": repr(float(weight)), "probability": repr(share)}
+            ET.SubElement(element, "ScoreDistribution", value=_text(str(label)), **about)
 
     add(parent, 0, None)
 

@@ -10,57 +10,26 @@ from typing import Any
 from goct.metrics import catalogue
 from goct.metrics.metric import Metric
 
-METRICS: dict[str, Callable[[], Metric]] = {
-    "accuracy": catalogue.Accuracy,
-    "balanced_accuracy": catalogue.BalancedAccuracy,
-    "class_cost": catalogue.ClassCost,
-    "instance_cost": catalogue.InstanceCost,
-    "recall": catalogue.Recall,
-    "specificity": catalogue.Specificity,
-    "youden": catalogue.YoudenJ,
-    "true_positives": catalogue.TruePositives,
-    "true_negatives": catalogue.TrueNegatives,
-    "false_positives": catalogue.FalsePositives,
-    "false_negatives": catalogue.FalseNegatives,
-    "predicted_positives": catalogue.PredictedPositives,
-    "f1": catalogue.F1,
-    "f2": lambda: catalogue.FBeta(2),
-    "f0.5": lambda: catalogue.FBeta(0.5),
-    "jaccard": catalogue.Jaccard,
-    "precision": catalogue.Precision,
-    "npv": catalogue.NegativePredictiveValue,
-    "kappa": catalogue.CohenKappa,
-    "mcc": catalogue.MCC,
-    "fowlkes_mallows": catalogue.FowlkesMallows,
-    "gmean": catalogue.GMean,
-    "dor": catalogue.BoundedDOR,
-    "dor_smoothed": catalogue.SmoothedDOR,
-}
+_NAMED: tuple[Callable[[], Metric], ...] = (
+    catalogue.Accuracy, catalogue.BalancedAccuracy, catalogue.ClassCost, catalogue.InstanceCost,
+    catalogue.Recall, catalogue.Specificity, catalogue.YoudenJ, catalogue.TruePositives,
+    catalogue.TrueNegatives, catalogue.FalsePositives, catalogue.FalseNegatives,
+    catalogue.PredictedPositives, catalogue.F1, lambda: catalogue.FBeta(2),
+    lambda: catalogue.FBeta(0.5), catalogue.Jaccard, catalogue.Precision,
+    catalogue.NegativePredictiveValue, catalogue.CohenKappa, catalogue.MCC,
+    catalogue.FowlkesMallows, catalogue.GMean, catalogue.BoundedDOR, catalogue.SmoothedDOR,
+)  # fmt: skip
+METRICS: dict[str, Callable[[], Metric]] = {make().name: make for make in _NAMED}
 """Every metric that has a name of its own, with what makes it."""
 
 ALIASES = {
-    "acc": "accuracy",
-    "bacc": "balanced_accuracy",
-    "sensitivity": "recall",
-    "tpr": "recall",
-    "tnr": "specificity",
-    "informedness": "youden",
-    "youden_j": "youden",
-    "tp": "true_positives",
-    "tn": "true_negatives",
-    "fp": "false_positives",
-    "fn": "false_negatives",
-    "alerts": "predicted_positives",
-    "ppv": "precision",
-    "iou": "jaccard",
-    "cohen_kappa": "kappa",
-    "matthews": "mcc",
-    "matthews_corrcoef": "mcc",
-    "fm": "fowlkes_mallows",
-    "g_mean": "gmean",
-    "geometric_mean": "gmean",
-    "diagnostic_odds_ratio": "dor",
-}
+    "acc": "accuracy", "bacc": "balanced_accuracy", "sensitivity": "recall", "tpr": "recall",
+    "tnr": "specificity", "informedness": "youden", "youden_j": "youden", "tp": "true_positives",
+    "tn": "true_negatives", "fp": "false_positives", "fn": "false_negatives",
+    "alerts": "predicted_positives", "ppv": "precision", "iou": "jaccard", "cohen_kappa": "kappa",
+    "matthews": "mcc", "matthews_corrcoef": "mcc", "fm": "fowlkes_mallows", "g_mean": "gmean",
+    "geometric_mean": "gmean", "diagnostic_odds_ratio": "dor",
+}  # fmt: skip
 """Other names under which users look for a metric."""
 
 

@@ -198,13 +198,7 @@ class MipOptions:
             )
 
 
-_GROUPS: dict[str, Any] = {
-    "model": ModelOptions,
-    "separation": Separation,
-    "warm_start": WarmStartOptions,
-    "heuristic": HeuristicOptions,
-    "solver": SolverOptions,
-}
+_GROUPS: dict[str, Any] = {group.name: group.default_factory for group in fields(MipOptions)}
 KEYWORDS = (*(f.name for group in _GROUPS.values() for f in fields(group)), "threads")
 """The options as keywords of :func:`goct.solve`; `threads` is an old name of `n_jobs`."""
 

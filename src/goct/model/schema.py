@@ -24,23 +24,24 @@ _PLAIN: dict[Any, dict[str, Any]] = {
         "description": "the weight of rows; a fraction if it is no integer",
     },
 }
+
+
+def _object(properties: Mapping[str, Any], description: str | None = None) -> dict[str, Any]:
+    """Return the schema of an object that has all of some entries, and no others."""
+    return {
+        **({} if description is None else {"description": description}),
+        "type": "object",
+        "properties": dict(properties),
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
 _NODE = {
     "description": "a leaf, or a split whose left child is for no and whose right child is for yes",
     "oneOf": [
-        {
-            "type": "object",
-            "properties": {"label": {"type": "integer", "minimum": 0}},
-            "required": ["label"],
-            "additionalProperties": False,
-        },
-        {
-            "type": "object",
-            "properties": {
-                name: {"type": "integer", "minimum": 0} for name in ("feature", "left", "right")
-            },
-            "required": ["feature", "left", "right"],
-            "additionalProperties": False,
-        },
+        _object(dict.fromkeys(names, _PLAIN[int]))
+        for names in (("label",), ("feature", "left", "right"))
     ],
 }
 
@@ -55,13 +56,12 @@ def model_schema() -> dict[str, Any]:
         "conditions": {"type": "array", "items": {"oneOf": _conditions()}},
         **{name: _schema_of(hint) for name, hint in file.FIELDS.items()},
     }
+    optional = ("checksum", *file.LATER_FIELDS)
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "A decision tree of goct",
-        "type": "object",
-        "properties": properties,
-        "required": [n for n in properties if n not in ("checksum", *file.LATER_FIELDS)],
-        "additionalProperties": False,
+        **_object(properties),
+        "required": [name for name in properties if name not in optional],
     }
 
 
@@ -75,15 +75,8 @@ def _conditions() -> list[dict[str, Any]]:
     found = []
     for kind, made in KINDS.items():
         names = [field.name for field in fields(made)]
-        found.append(
-            {
-                "description": (made.__doc__ or "").splitlines()[0],
-                "type": "object",
-                "properties": {"kind": {"const": kind}, **{name: own[name] for name in names}},
-                "required": ["kind", *names],
-                "additionalProperties": False,
-            }
-        )
+        entries = {"kind": {"const": kind}, **{name: own[name] for name in names}}
+        found.append(_object(entries, (made.__doc__ or "").splitlines()[0]))
     return found
 
 
@@ -100,10 +93,5 @@ def _schema_of(hint: Any) -> dict[str, Any]:
     if origin is Mapping:
         return {"type": "object", "additionalProperties": _schema_of(parts[1])}
     hints = get_type_hints(hint, include_extras=True)
-    return {
-        "description": (hint.__doc__ or "").splitlines()[0],
-        "type": "object",
-        "properties": {name: _schema_of(entry) for name, entry in hints.items()},
-        "required": list(hints),
-        "additionalProperties": False,
-    }
+    entries = {name: _schema_of(entry) for name, entry in hints.items()}
+    return _object(entries, (hint.__doc__ or "").splitlines()[0])

@@ -20,15 +20,10 @@ MANY_CLASSES = 12  # the largest number of classes whose confusion matrix is sho
 _SHOWN_CLASSES = 40
 _CLASSES_OF_A_NODE = 10
 _METRICS = {
-    "recall": "Recall",
-    "specificity": "Specificity",
-    "precision": "Precision",
-    "npv": "Negative predictive value",
-    "f1": "F1 score",
-    "accuracy": "Accuracy",
-    "balanced_accuracy": "Balanced accuracy",
-    "mcc": "MCC",
-}
+    "recall": "Recall", "specificity": "Specificity", "precision": "Precision",
+    "npv": "Negative predictive value", "f1": "F1 score", "accuracy": "Accuracy",
+    "balanced_accuracy": "Balanced accuracy", "mcc": "MCC",
+}  # fmt: skip
 _LIMITS = {
     "time": "the time limit was reached",
     "memory": "the memory limit was reached",
