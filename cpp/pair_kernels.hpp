@@ -35,6 +35,7 @@ struct PairView {
     const int* bin_rows;       // ... bin_rows[bin_begin[f]] to bin_rows[bin_begin[f + 1] - 1]
     const int* chain_begin;    // per feature
     T least;                   // minimum leaf weight; only read by the weighted kernels
+    T limits[2];               // by class; only read by LimitedSweep
     const T* total;            // planes: sums over all rows
     T* column;                 // planes x width: sums inside each feature
     T* matrix;                 // lines of planes x width; the first is all zeros

@@ -7,19 +7,23 @@
 
 namespace goct {
 
-inline constexpr int kVectorBytes = 32;
+// Lines are padded to whole vectors of the widest instruction set; every processor has half of that, and wider ones than
+// it has would be taken apart lane by lane.
+inline constexpr int kVectorBytes = 32, kPortableBytes = 16;
 
 #if defined(__GNUC__)
 
 #define GOCT_INLINE inline __attribute__((always_inline))
 // A lambda is a function of its own: without, it is compiled for the instruction set that every processor has.
 #define GOCT_INLINE_LAMBDA __attribute__((always_inline))
+#define GOCT_NOINLINE __attribute__((noinline))
 
 // A few lanes of T. GCC and Clang translate the operators into whatever the enclosing function may use.
-template <class T>
+template <class T, int Bytes = kVectorBytes>
 struct Vec {
-    static constexpr int lanes = kVectorBytes / sizeof(T);
-    typedef T Native __attribute__((vector_size(kVectorBytes)));
+    using Value = T;
+    static constexpr int lanes = Bytes / sizeof(T);
+    typedef T Native __attribute__((vector_size(Bytes)));
     Native v;
 
     static GOCT_INLINE Vec load(const T* p) {
@@ -41,19 +45,19 @@ struct Vec {
     friend GOCT_INLINE Vec where_less(Vec a, Vec b, Vec yes, Vec no) { return {a.v < b.v ? yes.v : no.v}; }
     // -1 in the lanes where a is less than b, 0 in the others.
     friend GOCT_INLINE Vec less(Vec a, Vec b) { return {(Native)(a.v < b.v)}; }
-    friend GOCT_INLINE T least_lane(Vec a) { return least_of<kVectorBytes>(a.v); }
+    friend GOCT_INLINE T least_lane(Vec a) { return least_of<Bytes>(a.v); }
 
 private:
     // Half of the lanes against the other half, down to one.
-    template <int Bytes, class Lanes>
+    template <int Size, class Lanes>
     static GOCT_INLINE T least_of(Lanes a) {
-        if constexpr (Bytes == 2 * sizeof(T)) {
+        if constexpr (Size == 2 * sizeof(T)) {
             return a[0] < a[1] ? a[0] : a[1];
         } else {
-            typedef T Half __attribute__((vector_size(Bytes / 2)));
+            typedef T Half __attribute__((vector_size(Size / 2)));
             Half halves[2];
             std::memcpy(halves, &a, sizeof a);
-            return least_of<Bytes / 2>(Half(halves[0] < halves[1] ? halves[0] : halves[1]));
+            return least_of<Size / 2>(Half(halves[0] < halves[1] ? halves[0] : halves[1]));
         }
     }
 };
@@ -62,10 +66,12 @@ private:
 
 #define GOCT_INLINE inline
 #define GOCT_INLINE_LAMBDA
+#define GOCT_NOINLINE
 
-template <class T>
+template <class T, int Bytes = kVectorBytes>
 struct Vec {
-    static constexpr int lanes = kVectorBytes / sizeof(T);
+    using Value = T;
+    static constexpr int lanes = Bytes / sizeof(T);
     T v[lanes];
 
     template <class F>
@@ -97,7 +103,8 @@ struct Vec {
 
 #endif
 
-#if defined(__GNUC__) && defined(__x86_64__)
+// GOCT_PORTABLE: without, as on processors of another kind.
+#if defined(__GNUC__) && defined(__x86_64__) && !defined(GOCT_PORTABLE)
 #define GOCT_HAS_AVX2_CLONES 1
 #define GOCT_TARGET_AVX2 __attribute__((target("avx2")))
 inline bool cpu_has_avx2() { return __builtin_cpu_supports("avx2"); }

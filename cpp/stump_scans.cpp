@@ -49,29 +49,30 @@ struct Scan {
     T *sums, *halves;
 };
 
-template <class T, int Width>
+template <class V, int Width>
 struct Lanes {
-    Vec<T> v[Width];
+    using T = typename V::Value;
+    V v[Width];
 
     static GOCT_INLINE Lanes load(const T* p) {
         Lanes r;
-        for (int i = 0; i < Width; ++i) r.v[i] = Vec<T>::load(p + i * Vec<T>::lanes);
+        for (int i = 0; i < Width; ++i) r.v[i] = V::load(p + i * V::lanes);
         return r;
     }
     static GOCT_INLINE Lanes fill(T x) {
         Lanes r;
-        for (int i = 0; i < Width; ++i) r.v[i] = Vec<T>::fill(x);
+        for (int i = 0; i < Width; ++i) r.v[i] = V::fill(x);
         return r;
     }
     GOCT_INLINE void store(T* p) const {
-        for (int i = 0; i < Width; ++i) v[i].store(p + i * Vec<T>::lanes);
+        for (int i = 0; i < Width; ++i) v[i].store(p + i * V::lanes);
     }
     template <Lines Kind>
     GOCT_INLINE void add_cost(const Scan<T>& scan, const T* table, int e) {
         const T* const line = table + kMost * (Kind == Lines::rows ? std::size_t(e) : std::size_t{scan.line[e]});
         for (int i = 0; i < Width; ++i) {
-            const Vec<T> found = Vec<T>::load(line + i * Vec<T>::lanes);
-            v[i] = v[i] + (Kind == Lines::masks ? found & Vec<T>::fill(scan.cost[e]) : found);
+            const V found = V::load(line + i * V::lanes);
+            v[i] = v[i] + (Kind == Lines::masks ? found & V::fill(scan.cost[e]) : found);
         }
     }
     friend GOCT_INLINE Lanes operator&(Lanes a, const Lanes& b) {
@@ -94,9 +95,9 @@ struct Lanes {
     }
 };
 
-template <class T, int Width, Lines Kind>
+template <class V, int Width, Lines Kind, class T>
 GOCT_INLINE void scan_two_classes(const Scan<T>& scan, int at) {
-    using L = Lanes<T, Width>;
+    using L = Lanes<V, Width>;
     const T* const table = scan.table + at;
     L left = L::fill(0);
     L least0 = L::load(scan.least[0] + at), least1 = L::load(scan.least[1] + at);
@@ -117,10 +118,10 @@ GOCT_INLINE void scan_two_classes(const Scan<T>& scan, int at) {
 }
 
 // Once from the left, keeping the best class so far after each run, and once from the right.
-template <class T, int Width, Lines Kind>
+template <class V, int Width, Lines Kind, class T>
 GOCT_INLINE void scan_classes(const Scan<T>& scan, int at) {
-    using L = Lanes<T, Width>;
-    constexpr int lanes = Width * Vec<T>::lanes;
+    using L = Lanes<V, Width>;
+    constexpr int lanes = Width * V::lanes;
     const T* const table = scan.table + at;
     L best0 = L::fill(0), best1 = L::fill(0);
     const auto add = [&](int run, int begin, int end, T all) GOCT_INLINE_LAMBDA {
@@ -152,32 +153,27 @@ GOCT_INLINE void scan_classes(const Scan<T>& scan, int at) {
     gain1.store(scan.most[1] + at);
 }
 
-template <class T, int Width, Lines Kind>
+template <class V, int Width, Lines Kind, class T>
 GOCT_INLINE void scan_any(const Scan<T>& scan, int at) {
-    scan.label ? scan_classes<T, Width, Kind>(scan, at) : scan_two_classes<T, Width, Kind>(scan, at);
+    scan.label ? scan_classes<V, Width, Kind>(scan, at) : scan_two_classes<V, Width, Kind>(scan, at);
 }
 
-template <class T, int Width>
+template <class V, int Width, class T>
 GOCT_INLINE void scan_lanes(const Scan<T>& scan, int at) {
     switch (scan.lines) {
-        case Lines::values: return scan_any<T, Width, Lines::values>(scan, at);
-        case Lines::masks: return scan_any<T, Width, Lines::masks>(scan, at);
-        case Lines::rows: return scan_any<T, Width, Lines::rows>(scan, at);
+        case Lines::values: return scan_any<V, Width, Lines::values>(scan, at);
+        case Lines::masks: return scan_any<V, Width, Lines::masks>(scan, at);
+        case Lines::rows: return scan_any<V, Width, Lines::rows>(scan, at);
     }
-}
-
-template <class T>
-GOCT_INLINE void scan_column(const Scan<T>& scan, int count) {
-    constexpr int lanes = Vec<T>::lanes;
-    int at = 0;
-    for (; at + lanes < count; at += 2 * lanes) scan_lanes<T, 2>(scan, at);
-    if (at < count) scan_lanes<T, 1>(scan, at);
 }
 
 #ifdef GOCT_HAS_AVX2_CLONES
 template <class T>
 GOCT_TARGET_AVX2 void scan_column_avx2(const Scan<T>& scan, int count) {
-    scan_column(scan, count);
+    constexpr int lanes = Vec<T>::lanes;
+    int at = 0;
+    for (; at + lanes < count; at += 2 * lanes) scan_lanes<Vec<T>, 2>(scan, at);
+    if (at < count) scan_lanes<Vec<T>, 1>(scan, at);
 }
 #endif
 
@@ -187,7 +183,8 @@ void run(const Scan<T>& scan, int count) {
     static const bool avx2 = cpu_has_avx2();
     if (avx2) return scan_column_avx2(scan, count);
 #endif
-    scan_column(scan, count);
+    constexpr int lanes = 2 * Vec<T, kPortableBytes>::lanes;
+    for (int at = 0; at < count; at += lanes) scan_lanes<Vec<T, kPortableBytes>, 2>(scan, at);
 }
 
 // Two classes, many rows, and wide numbers, of which few fit a register. Counting the rows of a block by line is faster than
