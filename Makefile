@@ -18,7 +18,7 @@ RUN_CORE_TESTS = $(MAKE) -s -j $$(nproc 2>/dev/null || echo 2) $(CORE_TESTS) && 
 CORE := pyproject.toml CMakeLists.txt $(wildcard cpp/*) $(wildcard src/goct/*/__init__.py)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint docs bench coverage mutants sanitize sanitize-core sanitize-threads tidy wheel \
+.PHONY: help demo test check lint docs bench results coverage mutants sanitize sanitize-core sanitize-threads tidy wheel \
 	test-portable test-wheel test-oldest clean
 
 help: ## show this list
@@ -46,6 +46,16 @@ bench: $(VENV)/.installed-bench ## race the search engine against its peers
 	@$(BIN)/python benchmarks/merge.py
 	@$(BIN)/python benchmarks/race_linear.py --depths 3
 	@$(BIN)/python benchmarks/race_f1.py --depths 3
+
+# Of the paper's study of nonlinear metrics, as far as they are public.
+DATA ?= datasets
+SETS := appendicitis,cleve,colic,compas,diabetes,fico,heart,hepatitis,HTRU_2,magic04,pendigits,promoters,spambase,yeast
+RECORD = --data $(DATA) --results results.sqlite --jobs 2
+results: $(VENV)/.installed-bench $(VENV)/.installed-peers ## make all recorded pages again, on this commit: a day or two
+	@$(BIN)/goct bench run datasets streed time-to-proof peers growth sparse deep thresholds $(RECORD)
+	@$(BIN)/goct bench run formulations warm-start linearization --datasets $(SETS) --limit 60 $(RECORD)
+	@$(BIN)/goct bench run frontier out-of-sample every-metric unseen $(RECORD)
+	@$(BIN)/goct bench report results.sqlite -o docs/results
 
 coverage: ## run the whole test suite, and show how much of src/ it runs
 	@$(MAKE) -s test PYTEST_FLAGS="-q --cov=goct --cov-report=term:skip-covered"

@@ -17,6 +17,7 @@ from goct.bench.render import (
     mean,
     provenance,
     refuted,
+    size_of,
     write_index,
     write_page,
 )
@@ -82,7 +83,22 @@ def test_page(tmp_path: Path) -> None:
     assert ",not done," in lines[4]
     assert len({line.count(",") for line in lines}) == 1
     index = write_index(tmp_path, [("Title", "a summary", campaign(undone))]).read_text()
-    assert "| [Title](streed.md) | a summary | 0 of 1 | 2030-01-02 |" in index
+    assert "| [Title](streed.md) | a summary | full | 0 of 1 |  | 2030-01-02 |" in index
+
+
+@pytest.mark.parametrize(
+    ("command", "size"),
+    [
+        ("goct bench run streed --data d --results r --jobs 2 -q --seed 1", "full"),
+        ("goct bench run all --quick --data d", "quick"),
+        (
+            "goct bench run streed --depths 2,3 --datasets a,b --limit 60",
+            "depths 2, 3; 2 datasets; limit 60",
+        ),
+    ],
+)
+def test_pages_say_their_size(command: str, size: str) -> None:
+    assert size_of(["goct bench run streed --tiny", command]) == size
 
 
 def test_several_processors_are_named() -> None:

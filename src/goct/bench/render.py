@@ -6,6 +6,7 @@ import csv
 import io
 import math
 import re
+import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -142,18 +143,46 @@ def write_index(folder: Path, pages: Sequence[tuple[str, str, Campaign]]) -> Pat
     for title, summary, campaign in pages:
         done = sum(run.outcome is not None for run in campaign.runs)
         link = Mark(campaign.experiment, f"[{title}]({campaign.experiment}.md)")
-        rows.append([link, summary, f"{done} of {len(campaign.runs)}", campaign.started[:10]])
-    table = Table("index", "", ["experiment", "what it is about", "runs", "date"], rows)
+        size = size_of(campaign.about.get("commands", []))
+        commit = str(campaign.about.get("commit") or "")[:7]
+        runs = f"{done} of {len(campaign.runs)}"
+        rows.append([link, summary, size, runs, commit, campaign.started[:10]])
+    columns = ["experiment", "what it is about", "size", "runs", "commit", "date"]
+    table = Table("index", "", columns, rows)
     text = (
         "# Recorded results\n\n"
         "Every number on these pages was measured by the command at the foot of its page and "
         "computed from the predictions of the trees, but for those that are marked as the "
-        "paper's.\n\n"
+        "paper's. A size other than full is what its command asked for.\n\n"
         f"{table.to_markdown()}\n"
     )
     page = folder / "index.md"
     _write(page, text)
     return page
+
+
+_CHOICES = ("--depths", "--metrics", "--penalties", "--rows", "--solvers", "--splits", "--limit",
+            "--backend")  # fmt: skip
+
+
+def size_of(commands: Sequence[str]) -> str:
+    """Return what the last of these commands asked for that makes an experiment smaller or larger.
+
+    Examples
+    --------
+    >>> size_of(["goct bench run streed --data d --jobs 2 --limit 60 --datasets heart,tic"])
+    'limit 60; 2 datasets'
+    """
+    words = iter(shlex.split(commands[-1]) if commands else ())
+    found = []
+    for word in words:
+        if word in ("--quick", "--tiny"):
+            found.append(word.removeprefix("--"))
+        elif word == "--datasets":
+            found.append(f"{next(words, '').count(',') + 1} datasets")
+        elif word in _CHOICES:
+            found.append(f"{word.removeprefix('--')} {next(words, '').replace(',', ', ')}")
+    return "; ".join(found) or "full"
 
 
 def runs_to_csv(runs: Sequence[Run]) -> str:
