@@ -106,7 +106,8 @@ def _download(address: str) -> bytes:
 def _from_openml(number: int) -> str:
     from sklearn.datasets import fetch_openml
 
-    found = fetch_openml(data_id=number, as_frame=True, parser="auto")
+    # It would warn of what is reported as a failure.
+    found = fetch_openml(data_id=number, as_frame=True, parser="auto", n_retries=0)
     text: str = found.data.assign(label=found.target).to_csv(index=False)
     return text
 

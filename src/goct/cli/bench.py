@@ -68,7 +68,7 @@ def data(
             note(f"could not be fetched: {source} ({reason})")
     if missing := [name for name in PAPER if name not in Folder(folder).names]:
         typer.echo(f"of the paper's study of nonlinear metrics, not here: {', '.join(missing)}")
-    typer.echo(f"to use them: goct bench run all --quick --data {folder}")
+    typer.echo(f"to use what is there: goct bench run all --quick --data {folder}")
 
 
 @app.command()
