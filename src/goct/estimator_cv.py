@@ -296,14 +296,14 @@ class OptimalTreeClassifierCV(OptimalTreeClassifier):
 
     def _settings(self) -> Iterator[OptimalTreeClassifier]:
         """Yield what is tried, with every number of splits each."""
-        lists = [
-            list(value) if isinstance(value, _LISTS) else [value]
-            for value in (self.max_depth, self.min_samples_leaf, self.binarizer)
-        ]
-        for name, values in zip(LISTED, lists, strict=True):
-            if not values:
+        lists = {}
+        for name in LISTED:
+            value = getattr(self, name)
+            lists[name] = list(value) if isinstance(value, _LISTS) else [value]
+            if not lists[name]:
                 raise ValueError(f"{name} is an empty list; give at least one value")
-        for depth, leaf, binarizer in product(*lists):
+        depths, leaves, binarizers = lists.values()
+        for binarizer, depth, leaf in product(binarizers, depths, leaves):
             yield OptimalTreeClassifier(
                 self.metric,
                 depth,

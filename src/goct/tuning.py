@@ -6,6 +6,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from math import ceil
 from numbers import Integral
 from typing import Any
@@ -87,8 +88,10 @@ class PathFinder:
             constraints=setting.constraints,
         )
         last, search = self._searches.get(depth, (0, None))
-        if search is None or leaf < last:
-            search = PathSearch(**self._options)
+        if search is not None and leaf < last:
+            search.close()
+            search = None
+        search = search or PathSearch(**self._options)
         self._searches[depth] = leaf, search
         return search.find(task, Limits(time_limit), callback)
 
@@ -488,7 +491,8 @@ def tune(
     Parameters
     ----------
     settings
-        Classifiers with what is tried, apart from the number of splits.
+        Classifiers with what is tried, apart from the number of splits; those that make the
+        same conditions one after the other.
     folds
         The rows to learn from and the rows to hold back.
     validator
@@ -510,47 +514,27 @@ def tune(
     KeyboardInterrupt
         If no fold is complete.
     """
-    groups = _by_conditions(settings)
+    groups = [list(group) for _, group in groupby(settings, lambda s: id(s.binarizer))]
     jobs = [(group, fold) for fold in folds for group in groups]
     threads = max(clock.width // max(len(jobs), 1), 1)  # of each search, if cores are left over
     searches = len(folds) * len(settings)
     left = [searches - sum(len(g) for g, _ in jobs[:number]) for number in range(len(jobs))]
     results = joblib.Parallel(n_jobs=n_jobs, return_as="generator")(
-        joblib.delayed(validator)([settings[i] for i in group], fold, clock, rest, threads)
+        joblib.delayed(validator)(group, fold, clock, rest, threads)
         for (group, fold), rest in zip(jobs, left, strict=True)
         if fold is folds[0] or not clock.is_over
     )
     found: list[Validation] = []
     try:
-        for number, result in enumerate(results):
+        for number, result in enumerate(results, 1):
             if any(validation.limit is Limit.INTERRUPTED for validation in result):
                 raise KeyboardInterrupt
             found += result
             if report is not None:
-                report(number + 1, len(jobs))
+                report(number, len(jobs))
     except KeyboardInterrupt:
         results.close()
         if len(found) < len(settings):
             raise
     del found[len(found) - len(found) % len(settings) :]  # of a fold that is not complete
-    return Tuning(settings, _in_order(found, [i for group in groups for i in group]), rule)
-
-
-def _by_conditions(settings: Sequence[OptimalTreeClassifier]) -> list[list[int]]:
-    """Return the places of settings that make the same conditions together."""
-    groups: list[list[int]] = []
-    for place, setting in enumerate(settings):
-        for group in groups:
-            if settings[group[0]].binarizer is setting.binarizer:
-                group.append(place)
-                break
-        else:
-            groups.append([place])
-    return groups
-
-
-def _in_order(found: Sequence[Validation], places: Sequence[int]) -> list[Validation]:
-    """Return the results of each fold in the order of the settings."""
-    n = len(places)
-    inverse = np.argsort(places)
-    return [found[first + i] for first in range(0, len(found), n) for i in inverse]
+    return Tuning(settings, found, rule)
