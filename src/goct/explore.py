@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import inf
 from typing import Any
 
@@ -13,7 +13,7 @@ from goct.constraints import Constraint, MetricConstraint, MinLeafWeight, MinSam
 from goct.model import Model, Validation
 from goct.path import Path
 from goct.problem import Problem
-from goct.report.exploration import Curve, Exploration, Size
+from goct.report.exploration import KNOWN_METRICS, Curve, Exploration, Size
 from goct.report.rivals import grow_cart, rival_of
 from goct.search.frontier import Vertex, frontier
 from goct.solution import Limit, Solution, Status
@@ -21,12 +21,6 @@ from goct.task import Task
 from goct.tree import Leaf, NodeCounts, Tree
 
 _FOR_HULLS = 2 / 3  # the share of the time for operating points that may be spent on hulls
-
-KNOWN_METRICS = (
-    *("accuracy", "balanced_accuracy", "recall", "specificity", "precision", "npv", "f1", "f2"),
-    *("f0.5", "jaccard", "mcc", "gmean", "tp", "fp", "fn", "tn"),
-)
-"""The metrics that constraints on a page may be about."""
 
 
 def explore(
@@ -198,31 +192,26 @@ def _find_fronts(path: Path, deadline: float, n_jobs: int) -> list[_Front]:
     return found
 
 
+@dataclass
 class _Collection:
     """The trees of a page, each once."""
 
-    def __init__(
-        self,
-        describe: Callable[[Solution], Model],
-        learned: Solution,
-        validation: Validation | None,
-    ) -> None:
-        self.places: dict[Tree, int] = {}
-        self._describe = describe
-        self._learned = learned
-        self._validation = validation
-        self._found: list[tuple[Solution, Validation | None]] = []
+    describe: Callable[[Solution], Model]
+    learned: Solution
+    validation: Validation | None
+    places: dict[Tree, int] = field(default_factory=dict)
+    found: list[tuple[Solution, Validation | None]] = field(default_factory=list)
 
     def place(self, tree: Tree, at: Solution, splits: int | None = None) -> int:
         """Return the place of a tree, given the best of its size, and the size if it is that."""
         if tree not in self.places:
             self.places[tree] = len(self.places)
-            found = self._learned if tree == self._learned.tree else _as_solution(tree, at)
-            self._found.append((found, self._validated(splits)))
+            found = self.learned if tree == self.learned.tree else _as_solution(tree, at)
+            self.found.append((found, self._validated(splits)))
         return self.places[tree]
 
     def _validated(self, splits: int | None) -> Validation | None:
-        known = self._validation
+        known = self.validation
         if known is None or splits is None or splits >= len(known.means):
             return None
         if splits == known.splits:
@@ -236,8 +225,8 @@ class _Collection:
             if size.rival is not None:
                 rivals |= dict.fromkeys((size.best, *size.points), (size.rival,))
         return tuple(
-            replace(self._describe(solution), validation=validation, rivals=rivals.get(i, ()))
-            for i, (solution, validation) in enumerate(self._found)
+            replace(self.describe(solution), validation=validation, rivals=rivals.get(i, ()))
+            for i, (solution, validation) in enumerate(self.found)
         )
 
 

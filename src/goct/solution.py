@@ -58,18 +58,10 @@ class Limit(Enum):
 
 @dataclass(frozen=True)
 class Limits:
-    """What a solver may spend.
+    """What a solver may spend; no limit if None."""
 
-    Attributes
-    ----------
-    time
-        Seconds of wall-clock time; no limit if None or infinite.
-    nodes
-        Nodes of the search; no limit if None.
-    """
-
-    time: float | None = None
-    nodes: int | None = None
+    time: float | None = None  # seconds of wall-clock time; may be infinite
+    nodes: int | None = None  # of the search
 
     def __post_init__(self) -> None:
         if self.time is not None and self.time != inf and as_fraction(self.time, "time_limit") <= 0:

@@ -326,3 +326,12 @@ def explore_names(columns: list[str]) -> Exploration:
     path = goct.path(some_data(0, classes=("no", columns[1][:200])), "f1", 2)
     rows = [dict.fromkeys(columns, 1.0)]
     return explore(path, lambda s: describe(s, columns, Source(HOSTILE, "t")), rows=rows)
+
+
+@pytest.mark.parametrize("limit", ["false_positives <= 30", "kappa >= 0.05"])
+def test_pages_of_any_constraint(limit: str, browser: Any, tmp_path: Path) -> None:
+    path = goct.path(some_data(0), "f1", 2, constraints=[limit])
+    write_report(explore(path, describe, test=some_data(1)), tmp_path / "page.html")
+    go(browser, (tmp_path / "page.html").as_uri())
+    assert text(browser, "summary").startswith("Shownthe best f1")
+    assert "not understood" not in text(browser, "facts")

@@ -102,18 +102,10 @@ def _best_cuts(counts: _Floats, n_cuts: int | None, *, needs_to_pay: bool) -> li
 
 
 def _best_cut(below: _Floats) -> tuple[float, int, bool]:
-    """Find the best cut of a part.
+    """Find the best cut of a part, given the weight of each class before each block, and in all.
 
-    Parameters
-    ----------
-    below
-        The weight of each class before each block of the part, and the total.
-
-    Returns
-    -------
-    gain, cut, pays
-        The information gained, in bits of the whole part; before which block
-        to cut; and whether MDLP accepts the cut.
+    Returns the information gained, in bits of the whole part; before which block to cut; and
+    whether MDLP accepts the cut.
     """
     left, total = below[1:-1], below[-1]
     right = total - left

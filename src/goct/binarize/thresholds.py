@@ -20,17 +20,7 @@ _MICROSECONDS = {"D": 86_400_000_000, "m": 60_000_000, "s": 1_000_000, "us": 1}
 def quantile_gaps(
     values: NDArray[np.float64], n_gaps: int, weights: NDArray[np.float64] | None = None
 ) -> list[Gap]:
-    """Cut a column into parts of about the same weight.
-
-    Parameters
-    ----------
-    values
-        Finite numbers.
-    n_gaps
-        How many cuts at most; there are fewer if values repeat.
-    weights
-        Positive weights of the values; 1 if not given.
-    """
+    """Cut a column into parts of about the same weight; fewer than asked for if values repeat."""
     distinct, inverse = np.unique(values, return_inverse=True)
     if len(distinct) < 2:
         return []
@@ -88,13 +78,7 @@ def all_middles(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def all_moments(values: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return a moment in every gap between increasing times, as :func:`moment_between` does.
-
-    Parameters
-    ----------
-    values
-        Microseconds since 1970.
-    """
+    """Return a moment in every gap between increasing times, as :func:`moment_between` does."""
     low, high = values[:-1], values[1:]
     half = low // 2 + high // 2 + (low % 2 + high % 2) // 2
     found, is_open = low.copy(), np.ones(len(low), dtype=bool)
@@ -109,10 +93,7 @@ def all_moments(values: NDArray[np.int64]) -> NDArray[np.int64]:
 def moment_between(low: float, high: float) -> str:
     """Return a moment in a gap between two times, in ISO 8601: a whole day if there is one.
 
-    Parameters
-    ----------
-    low, high
-        Microseconds since 1970.
+    Times are microseconds since 1970.
     """
     half = int(low) + (int(high) - int(low)) // 2
     for unit, size in _MICROSECONDS.items():

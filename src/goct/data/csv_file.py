@@ -15,6 +15,7 @@ import os
 import zlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from difflib import get_close_matches
+from functools import partial
 from itertools import count, islice
 from typing import IO, Any
 
@@ -97,9 +98,10 @@ def read_csv(
     verbatim = verbatim or {}
     readers, n_rows = _read_columns(source, dialect, len(names), wanted, forced, verbatim)
     notes += [dialect.note] if dialect.note else []
+    line_of = partial(_line_of, source, dialect)
     for reader in readers.values():
         if reader.strange is not None:
-            notes.append(reader.note(_line_of(source, dialect, reader.strange[0])))
+            notes.append(reader.note(line_of(reader.strange[0])))
     changed = {name: "category" for name, reader in readers.items() if reader.is_stale}
     if changed:
         # Some column looked like numbers at first: its first cells are needed as they were.
@@ -109,15 +111,8 @@ def read_csv(
     if n_rows == 0:
         raise TableError(f"{source}: there are no rows below the line of column names")
     columns = [readers[name].column(n_rows) for name in wanted]
-    return Table(
-        n_rows,
-        len(columns),
-        list(wanted),
-        columns.__getitem__,
-        source.name,
-        tuple(notes),
-        lambda row: _line_of(source, dialect, row),
-    )
+    read = columns.__getitem__
+    return Table(n_rows, len(columns), list(wanted), read, source.name, tuple(notes), line_of)
 
 
 def read_rows(path: str | os.PathLike[str] | TableFile, dialect: Dialect) -> Iterator[list[str]]:

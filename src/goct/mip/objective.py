@@ -57,29 +57,14 @@ class Answer:
 
 @dataclass(frozen=True, eq=False)
 class ModelObjective(ABC):
-    """The objective of a task, as a program states it.
-
-    Attributes
-    ----------
-    task
-        The question.
-    start
-        A feasible tree that is known; None if there is none.
-    states_constants
-        Whether constant trees are solutions. If not, a program without a
-        solution proves that they are all there is.
-    ratios
-        Weights of the second class for which trees are made by rounding.
-    wants_best
-        Whether better trees are what it looks for, not just any solution.
-    """
+    """The objective of a task, as a program states it."""
 
     task: Task
-    start: Tree | None
+    start: Tree | None  # a feasible tree that is known
 
-    states_constants = True
-    ratios: ClassVar[tuple[float, ...]] = (1.0,)
-    wants_best = True
+    states_constants = True  # if not, a program without a solution proves that they are all
+    ratios: ClassVar[tuple[float, ...]] = (1.0,)  # weights of the second class for rounding
+    wants_best = True  # whether better trees are what it looks for, not just any solution
 
     @cached_property
     def side(self) -> SideConstraints:

@@ -67,26 +67,14 @@ class Requirement:
 class SideConstraints:
     """The side constraints of a problem, and what a model must know before it is built.
 
-    Attributes
-    ----------
-    constraints
-        The constraints; :func:`state` writes the rows of each.
-    columns
-        The original features that the model may use. Of features that are equal
-        or complements of each other, only those that can matter are here.
-    requirements
-        Conditions on predictions.
-    required
-        Positions in `columns` of features of which some must be used.
-    is_impossible
-        Whether it is clear already that no tree meets the constraints.
+    Of features that are equal or complements of each other, only those that can matter are columns.
     """
 
-    constraints: tuple[Constraint, ...]
-    columns: NDArray[np.intp]
+    constraints: tuple[Constraint, ...]  # `state` writes the rows of each
+    columns: NDArray[np.intp]  # the original features that the model may use
     requirements: list[Requirement] = field(default_factory=list)
-    required: list[int] = field(default_factory=list)
-    is_impossible: bool = False
+    required: list[int] = field(default_factory=list)  # positions in `columns`
+    is_impossible: bool = False  # it is clear already that no tree meets them
 
     @classmethod
     def read(cls, constraints: tuple[Constraint, ...], problem: Problem) -> SideConstraints:

@@ -9,6 +9,13 @@ from typing import Any, TypeAlias
 from goct.model import Model, Rival
 from goct.model.records import Weight
 
+KNOWN_METRICS = (
+    *("accuracy", "balanced_accuracy", "recall", "specificity", "precision", "npv", "f1", "f2"),
+    *("f0.5", "jaccard", "mcc", "gmean"),
+    *("true_positives", "false_positives", "false_negatives", "true_negatives"),
+)
+"""The metrics that the scripts of a page compute, so that constraints on it may be about them."""
+
 Curve: TypeAlias = tuple[tuple[Weight, Weight], ...]  # points (false positives, true positives)
 
 

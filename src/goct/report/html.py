@@ -24,7 +24,7 @@ from goct.metrics import Confusion
 from goct.model import Model, Part
 from goct.model.records import Weight
 from goct.report.charts import points_chart, size_chart
-from goct.report.exploration import Exploration, Size
+from goct.report.exploration import KNOWN_METRICS, Exploration, Size
 from goct.report.intervals import interval_words, wilson
 from goct.report.sections import facts_of, sections_of, title_of
 from goct.report.view import TreeView, view_of
@@ -173,14 +173,14 @@ def _data(exploration: Exploration, trees: list[dict[str, Any]]) -> dict[str, An
 
 
 def _limits(model: Model) -> list[str]:
-    """Return the constraints on metrics that the model had to keep."""
+    """Return the constraints that the model had to keep, as far as the page can tell of others."""
     found = []
     for text in model.question.constraints:
         try:
             constraint = get_constraint(text)
         except ValueError:  # of another kind
             continue
-        if isinstance(constraint, MetricConstraint):
+        if isinstance(constraint, MetricConstraint) and constraint.metric.name in KNOWN_METRICS:
             found.append(one_line(text))
     return found
 

@@ -16,7 +16,10 @@ const METRICS = {
   },
   gmean: ([tp, fp, fn, tn]) => Math.sqrt(tp / (tp + fn) * tn / (tn + fp)),
 };
-const ALIASES = { sensitivity: "recall", tpr: "recall", tnr: "specificity", ppv: "precision" };
+const ALIASES = {
+  sensitivity: "recall", tpr: "recall", tnr: "specificity", ppv: "precision",
+  true_positives: "tp", false_positives: "fp", false_negatives: "fn", true_negatives: "tn",
+};
 const NOTES = { recall: "sensitivity", precision: "positive predictive value", npv: "negative predictive value" };
 const CELLS = { tp: 0, fp: 1, fn: 2, tn: 3 };
 // A best tree for all others is on the hull.

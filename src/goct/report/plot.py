@@ -85,16 +85,9 @@ def _draw_line(ax: Axes, view: TreeView, node: NodeView, fontsize: float) -> Non
     share = float(node.total / view.nodes[0].total) if view.nodes[0].total else 0.0
     width = 0.8 + 9 * share
     ax.add_patch(PathPatch(curve, fill=False, edgecolor="#9aa3ad", alpha=0.45, lw=width, zorder=1))
-    ax.text(
-        end - 0.05,
-        y1 - 0.05 if node.answer else y1 + 0.03,
-        "yes" if node.answer else "no",
-        fontsize=fontsize * 0.85,
-        color="#7f8a96",
-        ha="right",
-        va="top" if node.answer else "bottom",
-        zorder=4,
-    )
+    word, at, side = ("yes", y1 - 0.05, "top") if node.answer else ("no", y1 + 0.03, "bottom")
+    ax.text(end - 0.05, at, word, fontsize=fontsize * 0.85, color="#7f8a96", ha="right", va=side,
+            zorder=4)  # fmt: skip
 
 
 def _draw_node(ax: Axes, view: TreeView, node: NodeView, fontsize: float) -> None:
@@ -106,17 +99,9 @@ def _draw_node(ax: Axes, view: TreeView, node: NodeView, fontsize: float) -> Non
     face, edge = _PAPER, _LINE
     if node.label is not None:
         face, edge = colours[view.colour(node)].light, colours[view.colour(node)].strong
-    box = FancyBboxPatch(
-        (left + 0.06, bottom + 0.06),
-        _WIDTH - 0.12,
-        _HEIGHT - 0.12,
-        boxstyle="round,pad=0.06",
-        facecolor=face,
-        edgecolor=edge,
-        linewidth=1,
-        zorder=2,
-    )
-    ax.add_patch(box)
+    inner = (left + 0.06, bottom + 0.06), _WIDTH - 0.12, _HEIGHT - 0.12
+    ax.add_patch(FancyBboxPatch(*inner, boxstyle="round,pad=0.06", facecolor=face, edgecolor=edge,
+                                linewidth=1, zorder=2))  # fmt: skip
     _draw_bar(ax, view, node, left, bottom)
     if node.label is None:
         assert node.question is not None

@@ -121,18 +121,8 @@ def _place(tree: Tree, counts: NodeCounts) -> tuple[NodeView, ...]:
         else:
             question = one_line(tree.feature_names[node.feature])
         above, answer = parent or (None, False)
-        nodes.append(
-            NodeView(
-                number,
-                above,
-                answer,
-                tree.depths[number],
-                rows[number],
-                question,
-                label,
-                counts[number],
-            )
-        )
+        place = tree.depths[number], rows[number]
+        nodes.append(NodeView(number, above, answer, *place, question, label, counts[number]))
     return tuple(nodes)
 
 

@@ -19,14 +19,9 @@ from goct.bench.data import Features, Labels
 
 @dataclass(frozen=True)
 class Question:
-    """Data to learn from, and what to maximise.
+    """Data to learn from, 0/1 features and labels 0, 1, ..., and what to maximise.
 
-    Attributes
-    ----------
-    X, y
-        0/1 features and labels 0, 1, ...; label 1 is the positive class.
-    metric, depth, penalty, limit, seed, options
-        As in :class:`goct.bench.spec.Spec`.
+    Label 1 is the positive class. The other fields are as in :class:`goct.bench.spec.Spec`.
     """
 
     X: Features
@@ -53,34 +48,16 @@ class PathTree:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a solver says.
+    """What a solver says; None where it says nothing."""
 
-    Attributes
-    ----------
-    predict
-        Its tree as a function from features to labels; None if there is none.
-    path
-        Further trees, of solvers that give one for each of some penalties.
-    claimed
-        The value of the metric that it states itself; None if it states none.
-    bound
-        A proven bound on the objective; None if it gives none.
-    is_proven
-        Whether it claims that no tree is better.
-    splits, depth
-        The size of the tree.
-    stats
-        What else there is to say: plain values.
-    """
-
-    predict: Predict | None
-    path: Sequence[PathTree] = ()
-    claimed: float | None = None
-    bound: float | None = None
-    is_proven: bool = False
+    predict: Predict | None  # its tree as a function from features to labels
+    path: Sequence[PathTree] = ()  # further trees, each for a penalty
+    claimed: float | None = None  # the value of the metric that it states itself
+    bound: float | None = None  # a proven one on the objective
+    is_proven: bool = False  # whether it claims that no tree is better
     splits: int | None = None
     depth: int | None = None
-    stats: Mapping[str, Any] = field(default_factory=dict)
+    stats: Mapping[str, Any] = field(default_factory=dict)  # plain values
 
 
 def find_modules(*names: str) -> bool:
@@ -93,31 +70,15 @@ class Unsupported(Exception):  # noqa: N818
 
 
 class Solver(ABC):
-    """Someone who learns trees; the class attributes state what it can do.
+    """Someone who learns trees; the class attributes state what it can do."""
 
-    Attributes
-    ----------
-    module, distribution
-        What is imported, and the package that brings it.
-    metrics
-        The metrics that it maximises; None for all that goct knows.
-    penalised
-        The metrics that it maximises minus a penalty per split.
-    has_many_classes
-        Whether it takes more than two classes.
-    learns
-        Whether it answers with a tree; others only measure something.
-    needs_depth
-        Whether it cannot do without a limit on the depth.
-    """
-
-    module: ClassVar[str] = "goct"
-    distribution: ClassVar[str] = "goct"
-    metrics: ClassVar[frozenset[str] | None] = None
-    penalised: ClassVar[frozenset[str] | None] = None
-    has_many_classes: ClassVar[bool] = True
-    learns: ClassVar[bool] = True
-    needs_depth: ClassVar[bool] = True
+    module: ClassVar[str] = "goct"  # what is imported
+    distribution: ClassVar[str] = "goct"  # the package that brings it
+    metrics: ClassVar[frozenset[str] | None] = None  # those that it maximises; None for all
+    penalised: ClassVar[frozenset[str] | None] = None  # minus a penalty per split
+    has_many_classes: ClassVar[bool] = True  # takes more than two
+    learns: ClassVar[bool] = True  # answers with a tree; others only measure something
+    needs_depth: ClassVar[bool] = True  # cannot do without a limit on the depth
 
     @property
     def is_installed(self) -> bool:

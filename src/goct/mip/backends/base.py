@@ -74,28 +74,13 @@ class MipResult:
 
 
 class Backend(ABC):
-    """Runs a model on a solver.
+    """Runs a model on a solver."""
 
-    Attributes
-    ----------
-    name
-        The solver.
-    module
-        The Python package that it comes with.
-    extra
-        The extra of goct that installs it; None if it always is installed.
-    abilities
-        What it can do.
-    reserved
-        Patterns of the parameters that are not the user's: those that goct sets, and those on
-        which proofs rest.
-    """
-
-    name: str
-    module: str
-    extra: str | None = None
+    name: str  # of the solver
+    module: str  # the Python package that it comes with
+    extra: str | None = None  # of goct, which installs it; None if it always is installed
     abilities: frozenset[Ability] = frozenset()
-    reserved: tuple[str, ...] = ()
+    reserved: tuple[str, ...] = ()  # patterns of parameters that goct sets, or on which proofs rest
 
     @property
     def is_available(self) -> bool:

@@ -141,23 +141,10 @@ class Basis:
 
 
 class Products:
-    """Adds bits and products to a program: the compact linearization.
+    """Adds bits and products to a program: the compact linearization."""
 
-    Parameters
-    ----------
-    program
-        The program.
-
-    Attributes
-    ----------
-    keeps_form
-        Whether quotients are stated as they are printed, in TP and TN.
-    leaves_values_open
-        Whether cuts have to make values exact where the bits are known.
-    """
-
-    keeps_form = False
-    leaves_values_open = True
+    keeps_form = False  # whether quotients are stated as they are printed, in TP and TN
+    leaves_values_open = True  # whether cuts have to make values exact where the bits are known
 
     def __init__(self, program: MipProgram) -> None:
         self.program = program
