@@ -15,6 +15,8 @@ import pytest
 import goct.report
 from goct.binarize.conditions import After
 from goct.model import ColumnInfo, Part, Proof, Quantity
+from goct.report import html
+from goct.report.exploration import Exploration
 from goct.report.html import report_html, write_report
 from goct.report.intervals import interval_words, wilson
 from goct.tree import Leaf, Tree
@@ -191,7 +193,36 @@ def test_a_hundred_classes_and_names_of_a_thousand_letters() -> None:
     assert not re.search(r"\bnan\b", shown.lower())
 
 
-@pytest.mark.skipif(shutil.which("node") is None, reason="there is no node")
+def run_node(files: str, ask: str) -> Any:
+    """Return what an expression is worth to the scripts of the page."""
+    folder = Path(goct.report.__file__).parent
+    script = "\n".join((folder / name).read_text(encoding="utf-8") for name in files.split())
+    command = ["node", "-e", f"{script}\nconsole.log(JSON.stringify({ask}))"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return json.loads(done.stdout)
+
+
+needs_node = pytest.mark.skipif(shutil.which("node") is None, reason="there is no node")
+
+
+@needs_node
+@pytest.mark.parametrize(
+    ("metric", "proven"), [("f1", True), ("gmean", False), ("dor", False), ("my own", False)]
+)
+def test_the_hull_proves_only_what_is_best_on_it(metric: str, proven: bool) -> None:
+    model = small_model()
+    model = replace(model, question=replace(model.question, metric=metric))
+    known = html._data(Exploration.of(model), [])
+    tree = {"train": [9, 1, 1, 9], "value": 0.9}
+    size = {"splits": 1, "best": 0, "points": [0], "hull": [0], "proven": False, "hasHull": True,
+            "hasFront": False}  # fmt: skip
+    data = {**known, "keep": "recall >= 0.95", "trees": [tree], "sizes": [size]}
+    state = {"mode": "goal", "goal": metric, "keep": "", "size": 0}
+    ask = f"choose({json.dumps(data)}, {json.dumps(size)}, {json.dumps(state)})"
+    assert run_node("metrics.js choice.js", ask)["proven"] is proven
+
+
+@needs_node
 @pytest.mark.parametrize("moment", ["2024-03-01", "2024-03-01T12", "2024-03-01T12:30:00.5"])
 def test_the_page_sends_dates_where_the_tree_does(moment: str) -> None:
     condition = After("joined", moment)
@@ -201,13 +232,6 @@ def test_the_page_sends_dates_where_the_tree_does(moment: str) -> None:
                      "2024-03-01T12", "2024-03-01T12:30:00.45", "2024-03-01T12:30:00.5",
                      "2024-03-01T12:30:01", "2024-03-02")
     ]  # fmt: skip
-    script = (Path(goct.report.__file__).parent / "what_if.js").read_text(encoding="utf-8")
     asked = f"{json.dumps(condition.to_dict())}, {json.dumps([str(value) for value in values])}"
     ask = f"((asked, cells) => cells.map((cell) => holds(asked, cell)))({asked})"
-    done = subprocess.run(
-        ["node", "-e", f"{script}\nconsole.log(JSON.stringify({ask}))"],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert json.loads(done.stdout) == condition.holds(np.array(values)).tolist()
+    assert run_node("what_if.js", ask) == condition.holds(np.array(values)).tolist()

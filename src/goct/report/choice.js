@@ -42,10 +42,11 @@ const choose = (data, size, state) => {
   const all = treesOf(data, size);
   const kept = all.filter(keeps), byScore = (t) => score(trees[t]);
   if (!kept.length) return { tree: size.best, fails: true, proven: isMonotone && size.hasFront, why: UNFINISHED };
-  const onHull = state.mode === "cost" || !INSIDE_HULL.has(state.goal);
+  const isOwn = state.mode === "goal" && state.goal === data.metric;
+  const onHull = state.mode === "cost" || (isOwn ? data.onHull : !INSIDE_HULL.has(state.goal));
   const tree = top(kept, byScore);
   // What is best without limits, and keeps them, is best with them.
   const isFree = byScore(tree) >= byScore(top(all, byScore));
-  const proven = size.hasFront && isMonotone || size.hasHull && onHull && isFree;
+  const proven = size.hasFront && isMonotone && (data.onFront || !isOwn) || size.hasHull && onHull && isFree;
   return { tree, proven, why: isMonotone ? UNFINISHED : "with a limit on what is good, the best tree need not be among those that no other beats" };
 };

@@ -20,7 +20,7 @@ from goct.export import export_python, export_rules, export_sql
 from goct.export.colours import class_colours
 from goct.export.paths import paths
 from goct.files import atomic_write
-from goct.metrics import Confusion
+from goct.metrics import Confusion, Shape, get_metric
 from goct.model import Model, Part
 from goct.model.records import Weight
 from goct.report.charts import points_chart, size_chart
@@ -161,6 +161,8 @@ def _data(exploration: Exploration, trees: list[dict[str, Any]]) -> dict[str, An
         "classes": [one_line(str(label)) for label in model.classes],
         "positive": model.positive,
         "metric": one_line(model.question.metric),
+        "onHull": _shape_of(model) in (Shape.LINEAR, Shape.FRACTIONAL, Shape.QUASICONVEX),
+        "onFront": _shape_of(model) is not Shape.GENERAL,
         "keep": ", ".join(_limits(model)),
         "start": exploration.start,
         "sizes": [_size_data(exploration, size) for size in exploration.sizes],
@@ -170,6 +172,15 @@ def _data(exploration: Exploration, trees: list[dict[str, Any]]) -> dict[str, An
         if validation is None
         else {"means": validation.means, "errors": validation.errors, "n": validation.n_folds},
     }
+
+
+def _shape_of(model: Model) -> Shape:
+    """Return what is known of the metric: whether a best tree is on the hull, or on the front."""
+    try:
+        metric = get_metric(model.question.metric)
+    except ValueError:  # of the user's own
+        return Shape.GENERAL
+    return metric.shape if metric.is_monotone else Shape.GENERAL
 
 
 def _limits(model: Model) -> list[str]:
