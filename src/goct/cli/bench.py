@@ -150,12 +150,12 @@ def run(
     plan = Plan(
         Folder(_folder(data)),
         profile=Profile.QUICK if quick else Profile.TINY if tiny else Profile.FULL,
-        datasets=_words(datasets),
+        datasets=_words(datasets, "datasets"),
         depths=_depths(depths),
-        metrics=_words(metrics),
+        metrics=_words(metrics, "metrics"),
         penalties=_penalties(penalties),
-        rows=_choices(rows, "rows", ("all", "train")),
-        solvers=_words(solvers),
+        rows=_words(rows, "rows", "all|train", "all and train"),
+        solvers=_words(solvers, "solvers"),
         splits=splits,
         limit=limit,
         backend=backend,
@@ -379,43 +379,29 @@ def _command() -> str:
     return shlex.join(["goct", *words])
 
 
-def _words(text: str | None) -> tuple[str, ...] | None:
+def _words(
+    text: str | None, option: str, pattern: str = ".+", wanted: str = "names"
+) -> tuple[str, ...] | None:
+    """Return the words of an option, with commas between them, each of which fits a pattern."""
     if text is None:
         return None
     words = tuple(word.strip() for word in text.split(",") if word.strip())
-    if not words:
-        raise UsageError(f"expected names with commas between them, got {text!r}")
-    return words
-
-
-def _choices(text: str | None, name: str, allowed: tuple[str, ...]) -> tuple[str, ...] | None:
-    words = _words(text)
-    for word in words or ():
-        if word not in allowed:
-            raise UsageError(f"--{name} takes {' and '.join(allowed)}, got {word!r}")
+    for word in words or (text,):
+        if not words or not re.fullmatch(pattern, word):
+            raise UsageError(f"--{option} takes {wanted} with commas between them, got {word!r}")
     return words
 
 
 def _depths(text: str | None) -> tuple[int, ...] | None:
-    words = _words(text)
-    if words is None:
-        return None
-    if not all(re.fullmatch(r"\d{1,2}", word) and 1 <= int(word) <= 10 for word in words):
-        raise UsageError(f"--depths takes numbers from 1 to 10, got {text!r}")
-    return tuple(map(int, words))
+    words = _words(text, "depths", "0?[1-9]|10", "numbers from 1 to 10")
+    return None if words is None else tuple(map(int, words))
 
 
 def _penalties(text: str | None) -> tuple[str, ...] | None:
-    words = _words(text)
-    for word in words or ():
-        if not re.fullmatch(r"\d+(\.\d+)?", word):
-            raise UsageError(f"--penalties takes decimal numbers, got {word!r}")
-    return None if words is None else tuple(dict.fromkeys(_plain(w) for w in words))
-
-
-def _plain(text: str) -> str:
-    """Return a decimal number without needless zeros, so that it is written in one way."""
-    return format(Decimal(text).normalize(), "f")
+    """Return penalties without needless zeros, so that each is written in one way."""
+    words = _words(text, "penalties", r"\d+(\.\d+)?", "decimal numbers")
+    plain = (format(Decimal(word).normalize(), "f") for word in words or ())
+    return None if words is None else tuple(dict.fromkeys(plain))
 
 
 def _bytes(text: str) -> int:
