@@ -45,7 +45,7 @@ def export_pmml(model: Any) -> str:
     for name, column in model.columns.items():
         optype, data_type = _TYPES[column.kind]
         ET.SubElement(dictionary, "DataField", name=_text(name), optype=optype, dataType=data_type)
-    field = ET.SubElement(dictionary, "DataField", name=target, **_CATEGORY)
+    field = ET.SubElement(dictionary, "DataField", {"name": target, **_CATEGORY})
     for label in model.classes:
         ET.SubElement(field, "Value", value=_text(str(label)))
     tree = ET.SubElement(
@@ -61,10 +61,10 @@ def export_pmml(model: Any) -> str:
         ET.SubElement(schema, "MiningField", name=_text(name), invalidValueTreatment="asIs")
     output = ET.SubElement(tree, "Output")
     about = {"name": "prediction", "feature": "predictedValue", **_CATEGORY}
-    ET.SubElement(output, "OutputField", **about)
+    ET.SubElement(output, "OutputField", about)
     for number, label in enumerate(model.classes):
         about = {"name": f"probability_{number}", "feature": "probability"}
-        ET.SubElement(output, "OutputField", **about, value=_text(str(label)), **_NUMBER)
+        ET.SubElement(output, "OutputField", about | {"value": _text(str(label)), **_NUMBER})
     _add_trimmed(tree, model)
     _add_nodes(tree, model)
     ET.indent(root)
@@ -80,7 +80,7 @@ def _add_trimmed(parent: ET.Element, model: Model) -> None:
     # Without brackets, at which some readers of XML break a text.
     space = "|".join(f"\\u{ord(letter):04x}" for letter in WHITE_SPACE)
     for name, derived in names.items():
-        field = ET.SubElement(local, "DerivedField", name=derived, **_CATEGORY)
+        field = ET.SubElement(local, "DerivedField", {"name": derived, **_CATEGORY})
         apply = ET.SubElement(field, "Apply", function="replace")
         ET.SubElement(apply, "FieldRef", field=_text(name))
         for text in (f"(?s)^(?:{space})*(.*?)(?:{space})*$", "$1"):
@@ -120,7 +120,7 @@ def _add_nodes(parent: ET.Element, model: Model) -> None:
         element.set("recordCount", repr(float(sum(counts))))
         for label, weight, share in zip(model.classes, counts, shares[place], strict=True):
             about = {"recordCount": repr(float(weight)), "probability": repr(share)}
-            ET.SubElement(element, "ScoreDistribution", value=_text(str(label)), **about)
+            ET.SubElement(element, "ScoreDistribution", {"value": _text(str(label)), **about})
 
     add(parent, 0, None)
 
