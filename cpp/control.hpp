@@ -42,12 +42,14 @@ public:
         if (reason_.load(std::memory_order_relaxed) != StopReason::none) return true;
         if (limited_ && Clock::now() >= deadline_) stop(StopReason::time);
         if (polls_left_.load(std::memory_order_relaxed) >= 0 && polls_left_-- == 0) interrupt();
-        if (pausing_ && Clock::now() >= pause_) paused_.store(true, std::memory_order_relaxed);
+        if ((pausing_ && Clock::now() >= pause_) || nodes.load(std::memory_order_relaxed) >= pause_nodes_)
+            paused_.store(true, std::memory_order_relaxed);
         return paused() || reason_.load(std::memory_order_relaxed) != StopReason::none;
     }
-    // Between the parts of a search: the next one ends after so many seconds of the call, as if stopped, but the call
-    // goes on.
-    void pause_at(double seconds) {
+    // Between the parts of a search: the next one ends after so many seconds of the call, or more nodes, as if stopped,
+    // but the call goes on.
+    void pause_at(double seconds, std::uint64_t more_nodes = kAnyNumber) {
+        pause_nodes_ = more_nodes == kAnyNumber ? kAnyNumber : nodes + more_nodes;
         pausing_ = seconds < 1e9;
         const std::chrono::duration<double> until(pausing_ ? seconds : 0.0);
         pause_ = start_ + std::chrono::duration_cast<Clock::duration>(until);
@@ -70,6 +72,7 @@ public:
     double elapsed() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
 
     // Progress. Searches report avoidable costs; the offset leads back to those of the input.
+    static constexpr std::uint64_t kAnyNumber = std::numeric_limits<std::uint64_t>::max();
     static constexpr std::int64_t kNoIncumbent = std::numeric_limits<std::int64_t>::max();
     std::atomic<std::int64_t> offset{0};
     std::atomic<bool> started{false};           // before, the offset is not known
@@ -88,6 +91,7 @@ private:
 
     Clock::time_point start_, deadline_, pause_;
     bool limited_, pausing_ = false;
+    std::uint64_t pause_nodes_ = kAnyNumber;
     std::atomic<bool> paused_{false};
     std::atomic<StopReason> reason_{StopReason::none};
     std::atomic<bool> finishing_{false};

@@ -4,6 +4,7 @@
 #include <exception>
 #include <mutex>
 #include <numeric>
+#include <utility>
 
 namespace goct {
 namespace {
@@ -13,6 +14,10 @@ constexpr double kLong = 2.0, kEarly = 0.05, kShare = 0.2, kFirst = 0.4;
 // The smaller depths of a search that takes long end here.
 constexpr int kDeepStart = 9;
 constexpr int kFewFeatures = 64;
+// Where few splits pay, all trees are often searched sooner than the first trees are found; so many nodes are tried.
+constexpr std::uint64_t kFewNodes = 1000;
+// The first step by which the bounds of two sides are raised in turns, in splits.
+constexpr int kFirstSplits = 2;
 // After so much of the features of the first node it is better to go on than to ask anew.
 constexpr double kEnough = 0.25;
 // Deeper searches have first trees of their own: so many features are looked at by greedy trees, of no larger depth.
@@ -479,6 +484,7 @@ void Search<V>::attempt(int l, int depth, int f, const Values& limits) {
     Level& at = level(l);
     at.child = nullptr;
     const bool inside_first = at.sides.inside_leaf[f] >= at.sides.outside_leaf[f];
+    if (depth == kAnyDepth && !narrow() && !at.open) raise_in_turns(l, f, inside_first, limits);
     for (const bool inside : {inside_first, !inside_first}) {
         // The first side needs a tree, or there is nothing to add the other one to.
         const Values& other = inside == inside_first ? at.side[!inside].bound : at.side[!inside].cost;
@@ -494,6 +500,25 @@ void Search<V>::attempt(int l, int depth, int f, const Values& limits) {
         if (depth > 3 && !at.open && slack())
             for (auto& left : at.left) left = std::min(left + left / 2 + 1, kInfinite);
         search_side(l, below(depth), f, inside, at.left, at.side[inside]);
+    }
+}
+
+// Before any side is solved, their bounds are raised in turns, in steps that grow, until they say together that no tree
+// is below the limit. If trees may have any depth, one side alone would search long to make up for what is not known
+// about the other.
+template <class V>
+void Search<V>::raise_in_turns(int l, int f, bool inside_first, const Values& limits) {
+    Level& at = level(l);
+    const std::int64_t limit = limits.back() - split_cost_;
+    for (std::int64_t step = kFirstSplits * split_cost_;; step *= 2) {
+        for (const bool inside : {inside_first, !inside_first}) {
+            Outcome& side = at.side[inside];
+            const std::int64_t bound = side.bound.back(), left = limit - at.side[!inside].bound.back();
+            // Solved, refuted, or so near to it that the whole question is next.
+            if (side.cost.back() <= bound || bound + step >= left || context_.control.stopped()) return;
+            at.left.back() = bound + step;
+            search_side(l, kAnyDepth, f, inside, at.left, side);
+        }
     }
 }
 
@@ -804,7 +829,7 @@ typename Search<V>::Outcome Search<V>::solve(const Values& cutoffs, int jobs, Ef
     bool known = probe(root.total(), depth_, cutoffs, best);
     for (int m = 0; m < size_of(cutoffs); ++m)
         if (best.cost[m] < kInfinite && !expand(best.tree[m], true)) best.cost[m] = kInfinite;
-    if (!known && depth_ > 2 && context_.techniques.first_pass) find_first(cutoffs, best);
+    if (!known && depth_ > 2 && context_.techniques.first_pass) known = find_first(cutoffs, best);
     takes_any_ = effort == Effort::any_tree;
     const auto is_enough = [&] { return takes_any_ && any_below(best.cost, cutoffs); };
     known = known || (effort == Effort::first_trees && depth_ > 2) || is_enough();
@@ -902,9 +927,10 @@ void Search<V>::take(int m, const Outcome& found, int from, Outcome& best) {
 }
 
 // First trees, in a time that no depth makes long: along the best features, deep trees along those that greedy trees
-// make most of; then, if there is time, off that way once, twice and so on (limited discrepancy).
+// make most of; then, if there is time, off that way once, twice and so on (limited discrepancy). True if the question
+// is answered.
 template <class V>
-void Search<V>::find_first(const Values& cutoffs, Outcome& best) {
+bool Search<V>::find_first(const Values& cutoffs, Outcome& best) {
     Control& control = context_.control;
     std::vector<Width> widths{{1}};
     if (depth_ > kShallow && context_.techniques.look_ahead) widths.push_back({1, 0, true, 3});
@@ -915,11 +941,22 @@ void Search<V>::find_first(const Values& cutoffs, Outcome& best) {
             for (int discrepancies = 1; discrepancies < kMostTries && exact + 1 < depth_; ++discrepancies)
                 widths.push_back({discrepancies + 1, discrepancies, true, exact});
     for (std::size_t i = 0; i < widths.size() && !control.stopped(); ++i) {
+        if (i == 1 && depth_ == kAnyDepth && watched_) {
+            // By one thread, so that it does not depend on their number how far it comes.
+            const auto crew = std::exchange(crew_, nullptr);
+            control.pause_at(kEarly * control.limit(), kFewNodes);
+            pass({}, cutoffs, best);
+            const bool known = !control.stopped();
+            control.resume();
+            crew_ = crew;
+            if (known) return true;
+        }
         if (watched_ && i >= first) control.pause_at(std::min(kLong, kFirst * control.limit()));
         if (!control.stopped()) pass(widths[i], cutoffs, best);
         if (watched_) control.resume();
     }
     promising_.clear();
+    return false;
 }
 
 // Raises the bound as far as the time allows: it is proven that nothing is below a cutoff between the bound and the best

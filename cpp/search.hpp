@@ -207,6 +207,7 @@ private:
     void try_features(int l, int depth, Outcome& out);
     bool shares(int l, int depth, int next) const;
     bool slack() const;
+    void raise_in_turns(int l, int f, bool inside_first, const Values& limits);
     void search_side(int l, int depth, int f, bool inside, const Values& cutoffs, Outcome& out);
     void compose(const Level& at, int f, Values& limits, Outcome& out) const;
 
@@ -222,7 +223,7 @@ private:
     void look_ahead(Level& at, int depth);
     std::vector<int> rank_by_greedy_trees(const Level& at, int depth);
     void pass(Width width, const Values& cutoffs, Outcome& best);
-    void find_first(const Values& cutoffs, Outcome& best);
+    bool find_first(const Values& cutoffs, Outcome& best);
     void climb(const Values& cutoffs, Outcome& best);
     void find_better(const Values& cutoffs, Outcome& best);
     void start_from(int depth, const Values& cutoffs, Outcome& best);

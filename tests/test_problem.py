@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from fractions import Fraction
 
 import numpy as np
@@ -328,6 +330,15 @@ def test_classes_that_are_known_beforehand() -> None:
 def test_classes_that_do_not_fit(classes: object, message: str) -> None:
     with pytest.raises(ValueError, match=re.escape(message)):
         Problem.from_arrays([[0], [1]], [0, 2], classes=classes)
+
+
+def test_masks_are_looked_for_without_importing_them() -> None:
+    """numpy.ma takes longer to import than small questions to answer."""
+    code = (
+        "import sys, goct; goct.solve(goct.Problem.from_arrays([[0], [1]], [0, 1]), max_depth=1); "
+        "sys.exit('numpy.ma' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 def test_masked_values_are_missing_values() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Sequence
 from fractions import Fraction
 from numbers import Integral
@@ -17,6 +18,16 @@ _BLOCK_ELEMENTS = 1 << 24
 _MOST_JOBS = 256
 EXPLICIT_BYTES = 2**30
 """How large a matrix of all conditions may be."""
+
+
+def mask_of(values: Any) -> NDArray[np.bool_] | np.bool_:
+    """Return which cells of a masked array are masked.
+
+    `numpy.ma` takes longer to import than a small question to answer; where nobody has imported
+    it, nothing is masked.
+    """
+    masked = sys.modules.get("numpy.ma")
+    return np.False_ if masked is None else masked.getmask(values)
 
 
 def plain(value: Any) -> Any:
@@ -88,7 +99,7 @@ def check_binary_matrix(X: Any, names: Sequence[str] | None = None) -> NDArray[n
     array = np.asarray(X)
     if array.ndim != 2:
         raise ValueError(f"X must be two-dimensional (rows, features), got shape {array.shape}")
-    if (masked := np.ma.getmask(X)).any():
+    if (masked := mask_of(X)).any():
         row, column = (int(i) for i in np.argwhere(masked)[0])
         raise ValueError(_not_binary(None, row, column, names))
     if array.dtype.kind == "b":
@@ -161,7 +172,7 @@ def check_labels(y: Any, n_rows: int) -> tuple[tuple[Any, ...], NDArray[np.intp]
 def label_array(y: Any) -> NDArray[Any]:
     """Return labels as an array in which those that differ still do; masked ones are None."""
     labels = np.asarray(y)
-    if (masked := np.ma.getmask(y)).any():
+    if (masked := mask_of(y)).any():
         labels = labels.astype(object)
         labels[masked] = None
     if isinstance(y, list | tuple) and labels.ndim == 1 and labels.size:
@@ -184,7 +195,7 @@ def is_missing(labels: NDArray[Any]) -> NDArray[np.bool_]:
 def check_numbers(values: Any, name: str, n_rows: int, *, negative: bool) -> NDArray[Any]:
     """Return a numeric array with one entry (or one row) per row of X, all of them finite."""
     array = np.asarray(values)
-    if (masked := np.ma.getmask(values)).any():
+    if (masked := mask_of(values)).any():
         row = int(np.argwhere(masked)[0][0])
         raise ValueError(f"{name} has a missing (masked) value at row {row}")
     if array.dtype.kind == "O":

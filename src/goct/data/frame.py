@@ -11,7 +11,7 @@ import numpy as np
 from narwhals.exceptions import DuplicateError
 from numpy.typing import NDArray
 
-from goct._validation import column_name, plain
+from goct._validation import column_name, mask_of, plain
 from goct.data.table import MOMENT, WORDS, Column, Table, is_missing, kind_of, objects
 
 
@@ -74,7 +74,7 @@ def _read_mapping(X: Mapping[Any, Any]) -> Table:
 
 def _as_array(values: Any) -> NDArray[Any]:
     array = np.asarray(values)
-    if (masked := np.ma.getmask(values)).any():
+    if (masked := mask_of(values)).any():
         array = array.astype(np.float64 if array.dtype.kind in "uif" else object)
         array[masked] = np.nan if array.dtype.kind == "f" else None
     if array.dtype.kind in "US" and not isinstance(values, np.ndarray):

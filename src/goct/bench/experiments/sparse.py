@@ -98,7 +98,8 @@ class Sparse(Experiment):
                       ["dataset", "price", "best", *solvers], rows),
             ],
             notes=[
-                "Preparation of the data is included, compilation of imodels' search is not. "
+                "Preparation of the data is included; goct and imodels have answered a tiny "
+                "question before, as imodels compiles its search then. "
                 "imodels and gosdt count their price per leaf, one more than splits, and so have "
                 "the same best trees. STreeD takes no limit beyond depth 20.",
                 "The limit is one of wall-clock time: on a busy machine, an open run got less CPU "

@@ -37,6 +37,10 @@ class Search(Solver):
     engine = "search"
     needs_depth: ClassVar[bool] = False
 
+    def load(self) -> None:
+        """Answer a tiny question, as other solvers do: a first call loads and allocates."""
+        solve(Problem.from_arrays([[0], [1]], [0, 1]), max_depth=1, engine="search")
+
     def fit(self, question: Question) -> Answer:
         """Solve; what is proven is in the answer."""
         return self.solve(question, time_limit=question.limit, random_state=question.seed)
