@@ -11,7 +11,7 @@ constexpr std::size_t kTableBytes = std::size_t{64} << 20;
 }
 
 std::int32_t FactList::add(Fact fact) {
-    bytes_ += sizeof(Fact) + 4 * (fact.path.capacity() + fact.anchors.capacity()) + 8 * fact.value.capacity() + 64;
+    bytes_ += sizeof(Fact) + 4 * (fact.path.capacity() + fact.basis.capacity()) + 8 * fact.value.capacity() + 64;
     if (bytes_ > most_bytes_) control_.run_out_of_memory();
     facts_.push_back(std::move(fact));
     return static_cast<std::int32_t>(facts_.size()) - 1;
@@ -21,24 +21,41 @@ Proof FactList::trimmed() const {
     std::vector<std::uint8_t> needed(facts_.size(), 0);
     needed.back() = 1;
     for (std::size_t i = facts_.size(); i-- > 0;)
-        if (needed[i])
-            for (const std::int32_t a : facts_[i].anchors) needed[a] = 1;
+        if (needed[i] && facts_[i].rule == Rule::split)
+            for (const std::int32_t a : facts_[i].basis) needed[a] = 1;
     Proof proof;
     std::vector<std::int32_t> renamed(facts_.size(), -1);
     for (std::size_t i = 0; i < facts_.size(); ++i) {
         if (!needed[i]) continue;
-        const Fact& fact = facts_[i];
-        renamed[i] = static_cast<std::int32_t>(proof.depth.size());
-        proof.path.insert(proof.path.end(), fact.path.begin(), fact.path.end());
-        proof.path_begin.push_back(static_cast<std::int32_t>(proof.path.size()));
-        proof.depth.push_back(static_cast<std::uint8_t>(fact.depth));
-        proof.relaxed.push_back(fact.relaxed);
-        proof.value.insert(proof.value.end(), fact.value.begin(), fact.value.end());
-        proof.value_begin.push_back(static_cast<std::int64_t>(proof.value.size()));
-        for (const std::int32_t a : fact.anchors) proof.anchor.push_back(renamed[a]);
-        proof.anchor_begin.push_back(static_cast<std::int32_t>(proof.anchor.size()));
+        renamed[i] = static_cast<std::int32_t>(proof.size());
+        proof.push_back(facts_[i]);
+        if (facts_[i].rule == Rule::split)
+            for (std::int32_t& a : proof.back().basis) a = renamed[a];
     }
     return proof;
+}
+
+std::string to_text(const Proof& proof) {
+    std::string text;
+    const auto list = [&](const auto& numbers) {
+        char separator = '[';
+        for (const auto number : numbers) text += separator + std::to_string(number), separator = ',';
+        text += numbers.empty() ? "[]" : "]";
+    };
+    for (const Fact& fact : proof) {
+        text += fact.rule == Rule::split ? "[\"split\"," : "[\"table\",";
+        list(fact.path);
+        text += ',' + (fact.depth == kProofAnyDepth ? "null" : std::to_string(fact.depth));
+        text += fact.relaxed ? ",0," : ",1,";
+        list(fact.value);
+        text += ',';
+        if (fact.rule == Rule::table)
+            text += "null";
+        else
+            list(fact.basis);
+        text += "]\n";
+    }
+    return text;
 }
 
 int fact_values(const Claim& claim, int depth) {
@@ -215,7 +232,7 @@ std::int32_t Prover::solve_small(int l, int depth) {
         values.fill(0);
     }
     ++control_.depth_two;
-    return add({at.path, depth, !constrained_, values_of(values, depth, at.usable), {}}, at.node.total().key);
+    return add({Rule::table, at.path, depth, !constrained_, values_of(values, depth, at.usable), {}}, at.node.total().key);
 }
 
 // The features by the cost of their best trees of depth two.
@@ -357,7 +374,7 @@ void Prover::solve_table(int l, int depth, int f, bool inside, bool weighted) {
         values = (weighted ? allowed_depth_two_ : depth_two_).solve(child.node, child.sides);
     }
     const int side = below(depth);
-    const std::int32_t fact = add({extended(at, f, inside), side, !weighted, values_of(values, side, 2), {}}, key);
+    const std::int32_t fact = add({Rule::table, extended(at, f, inside), side, !weighted, values_of(values, side, 2), {}}, key);
     if (!weighted) {
         learn(at, f, inside, fact);
         return;
@@ -417,8 +434,8 @@ std::int32_t Prover::conclude(int l, int depth) {
                                          at.bound[side].from[from]);
             }
     }
-    return add({at.path, depth, relaxed, at.best, choose(at, depth, relaxed, l == 0 && claim_.thorough ? goal : at.best)},
-               at.node.total().key);
+    std::vector<std::int32_t> anchors = choose(at, depth, relaxed, l == 0 && claim_.thorough ? goal : at.best);
+    return add({Rule::split, at.path, depth, relaxed, at.best, std::move(anchors)}, at.node.total().key);
 }
 
 // Few of the facts that the bounds come from, but enough for a goal, or what is known of it.

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -24,24 +25,26 @@ namespace goct {
 // their price and is no deeper than k, so that a fact of whatever depth follows from one about as few splits as its value
 // can pay. Facts that are not relaxed are about trees whose leaves have the minimum weight, and say nothing about other
 // row sets.
+enum class Rule {
+    split,              // from earlier facts
+    table,              // from counts of all features
+    listed_table,       // from counts of some features, by similarity
+};
 struct Fact {
+    Rule rule;
     std::vector<std::int32_t> path;             // 2 * feature + side, from the root
     int depth;                                  // kProofAnyDepth: any
     bool relaxed;
     std::vector<std::int64_t> value;
-    std::vector<std::int32_t> anchors;          // earlier facts
+    std::vector<std::int32_t> basis;            // earlier facts, or features
     Key key{};                                  // of the rows
 };
+using Proof = std::vector<Fact>;
 
 inline constexpr int kProofAnyDepth = 255;
 
-// The same as arrays, which others read.
-struct Proof {
-    std::vector<std::int32_t> path, path_begin{0};
-    std::vector<std::uint8_t> depth, relaxed;
-    std::vector<std::int64_t> value, value_begin{0};
-    std::vector<std::int32_t> anchor, anchor_begin{0};
-};
+// One line of JSON for each fact, as the checker reads it.
+std::string to_text(const Proof& proof);
 
 // Facts in the order in which they follow. Stops the search when they take too much memory.
 class FactList {

@@ -11,7 +11,6 @@
 
 #include "proof.hpp"
 #include "threshold_proof.hpp"
-#include "to_numpy.hpp"
 #include "watched.hpp"
 
 namespace nb = nanobind;
@@ -23,13 +22,6 @@ namespace {
 using RankMatrix = nb::ndarray<const std::uint32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Vector = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Matrix = nb::ndarray<const std::int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-
-nb::object to_python(Proof&& proof, bool late) {
-    return nb::make_tuple(to_numpy(std::move(proof.path)), to_numpy(std::move(proof.path_begin)),
-                          to_numpy(std::move(proof.depth)), to_numpy(std::move(proof.relaxed)),
-                          to_numpy(std::move(proof.value)), to_numpy(std::move(proof.value_begin)),
-                          to_numpy(std::move(proof.anchor)), to_numpy(std::move(proof.anchor_begin)), late);
-}
 
 // Columns of two values as 0/1 features, others by their thresholds.
 Proof prove(const RankMatrix& ranks, const Costs& costs, const Claim& claim, Control& control) {
@@ -64,12 +56,13 @@ nb::object prove_watched(const RankMatrix& ranks, const Vector& weights, const M
         } catch (const SearchStopped&) {
             // Before it began: that no tree costs less than nothing needs no facts about others.
             FactList facts(claim.most_bytes, control);
-            facts.add({{}, claim.depth, true, std::vector<std::int64_t>(fact_values(claim, claim.depth), 0), {}});
+            facts.add({Rule::split, {}, claim.depth, true, std::vector<std::int64_t>(fact_values(claim, claim.depth), 0), {}});
             proof = facts.trimmed();
         }
     });
     if (control.reason() == StopReason::interrupted) return nb::none();
-    return to_python(std::move(*proof), control.reason() != StopReason::none);
+    const std::string text = to_text(*proof);
+    return nb::make_tuple(nb::bytes(text.data(), text.size()), proof->back().value, control.reason() != StopReason::none);
 }
 
 }  // namespace
@@ -86,7 +79,7 @@ void bind_proof(nb::module_& module) {
         "ranks"_a.noconvert(), "weights"_a, "costs"_a, "split_cost"_a, "max_depth"_a, "max_splits"_a.none(),
         "min_leaf_weight"_a, "cutoffs"_a, "thorough"_a, "time_limit"_a.none(), "memory_limit"_a,
         "Facts that prove that no tree is below the cutoffs, or of what was known at a stop; None after Ctrl-C.\n\n"
-        "Returns ``(path, path_begin, depth, relaxed, value, value_begin, anchor, anchor_begin, was_stopped)``.");
+        "Returns ``(facts, values, was_stopped)``: lines of JSON, and what the last fact says of all rows.");
 }
 
 }  // namespace goct

@@ -39,11 +39,12 @@ int ThresholdProver::usable(int depth, const Values& best) const {
 }
 
 std::int32_t ThresholdProver::add(Level& at, int depth, bool relaxed, const Values& cutoffs) {
-    std::ranges::sort(at.anchors);
-    at.anchors.erase(std::unique(at.anchors.begin(), at.anchors.end()), at.anchors.end());
+    std::ranges::sort(at.basis);
+    at.basis.erase(std::unique(at.basis.begin(), at.basis.end()), at.basis.end());
     bool exact = !stopped_;
     for (std::size_t m = 0; m < at.best.size(); ++m) exact = exact && at.best[m] < cutoffs[m];
-    const std::int32_t fact = facts_.add({at.path, depth, relaxed, at.best, at.anchors, at.node.key()});
+    const std::int32_t fact = facts_.add({at.usable > 2 ? Rule::split : Rule::listed_table, at.path, depth, relaxed, at.best,
+                                          at.basis, at.node.key()});
     known_[!relaxed][depth][at.node.key()] = {fact, exact};
     return fact;
 }
@@ -51,7 +52,7 @@ std::int32_t ThresholdProver::add(Level& at, int depth, bool relaxed, const Valu
 std::int32_t ThresholdProver::search(int l, int depth, Leaves leaves, const Values& cutoffs) {
     Level& at = level(l);
     const auto begin = [&] {
-        at.anchors.clear();
+        at.basis.clear();
         at.best.assign(classes(depth), at.node.leaf());
         for (std::size_t m = 0; m < at.best.size(); ++m)
             at.best[m] = std::min(at.best[m], std::max<std::int64_t>(cutoffs[m], 0));
@@ -187,7 +188,7 @@ bool ThresholdProver::solve_interval(int l, int depth, Leaves leaves, int c, con
         last = t;
     }
     const auto use = [&](std::int32_t fact) {
-        if (fact != kNothing) at.anchors.push_back(fact);
+        if (fact != kNothing) at.basis.push_back(fact);
     };
     if (first >= 0 && !stopped_) {
         const int t = (first + last) / 2;
@@ -249,7 +250,7 @@ std::int32_t ThresholdProver::solve_side(int l, int depth, Leaves leaves, int c,
     Level& child = level(l + 1);
     child.node.make_child(at.node, data_, costs_, c, t, right);
     child.path = at.path;
-    child.path.push_back(2 * (begin_[at.node.column(c)] + static_cast<int>(at.node.rank(c, t))) + right);
+    child.path.push_back(2 * feature(at.node, c, t) + right);
     return search(l + 1, side, leaves, cutoffs);
 }
 
@@ -377,6 +378,7 @@ bool ThresholdProver::solve_small(int l, int depth, Leaves leaves) {
                         sides.found[side][t] = sides.bound[side][t] =
                             with_split(values.leaf[side][i], values.stump[side][i]);
                     sides.done[t] = 1;
+                    at.basis.push_back(feature(node, c, t));
                     if (is_enough(at, sides, t)) continue;
                     if (leaves == Leaves::heavy)
                         take_heavy(c, t);

@@ -40,7 +40,7 @@ private:
         Values best;
         int usable;
         std::vector<std::vector<std::int64_t>> swings;      // by column and threshold, of the rows on its left
-        std::vector<std::int32_t> anchors;
+        std::vector<std::int32_t> basis;
     };
     struct Known {
         std::int32_t fact;
@@ -60,6 +60,7 @@ private:
     int usable(int depth, const Values& best) const;
     Level& level(int l);
     std::int64_t value(std::int32_t fact, std::size_t m) const { return fact == kNothing ? 0 : facts_[fact].value[m]; }
+    int feature(const RankedNode& node, int c, int t) const { return begin_[node.column(c)] + static_cast<int>(node.rank(c, t)); }
     std::int32_t add(Level& at, int depth, bool relaxed, const Values& cutoffs);
 
     std::int32_t search(int l, int depth, Leaves leaves, const Values& cutoffs);

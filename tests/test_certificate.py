@@ -12,8 +12,8 @@ import pytest
 import goct
 from goct import Solution, Status, certificate
 from goct.binarize import Binarizer
-from goct.constraints import RequireFeatures
-from goct.exceptions import CertificateWarning
+from goct.constraints import MaxFeatures, RequireFeatures
+from goct.exceptions import BinarizationWarning, CertificateWarning
 from goct.metrics import CustomMetric, Shape
 from goct.plane.oracle import Proven
 from goct.verify import RejectedError
@@ -26,9 +26,6 @@ from tests.support.certificates import (
 )
 from tests.support.problems import large_problem
 
-INSIDE = {"penalised mcc"}
-"""The best point may be inside the hull, where lines prove less."""
-
 
 @pytest.mark.parametrize("name", FAMILIES)
 def test_each_family(name: str, tmp_path: Path) -> None:
@@ -37,10 +34,7 @@ def test_each_family(name: str, tmp_path: Path) -> None:
     verdict = goct.verify(path, problem)
     assert solution.certificate is not None
     assert solution.certificate.size == path.stat().st_size
-    if solution.certificate.proves == "less":
-        assert name in INSIDE
-        assert verdict.bound >= solution.bound
-        return
+    assert solution.certificate.proves == "all"
     if name == "infeasible":
         assert solution.status is Status.INFEASIBLE
         assert verdict.bound is None
@@ -60,9 +54,7 @@ def test_each_family_at_depth_four(name: str, tmp_path: Path) -> None:
     problem, solution = certified(FAMILIES[name], path, max_depth=4)
     verdict = goct.verify(path, problem)
     assert solution.certificate is not None
-    if solution.certificate.proves == "less":
-        assert name in INSIDE
-        return
+    assert solution.certificate.proves == "all"
     assert (verdict.bound is None) == (solution.status is Status.INFEASIBLE)
 
 
@@ -96,15 +88,21 @@ def test_a_broken_search_is_caught(name: str, tmp_path: Path) -> None:
         certificate=None,
     )
     for proven in ((), [Proven(1, 1, 0, task.size, (10**6,))]):
-        # The proof does not come out: the certificate is about a larger bound, and says so.
+        # The proof does not come out: the certificate is about a larger bound, and says so; or the
+        # checker, which lists points inside the hull itself, finds a better one.
         written = certificate.write(path, broken, proven)
+        if written.proves == "all":
+            assert name in ("mcc", "gmean")
+            with pytest.raises(RejectedError, match="better trees with"):
+                goct.verify(path, problem)
+            continue
         assert written.proves == "less"
         assert goct.verify(path, problem).bound >= float(solution.objective) - 1e-12
         # With the claim of the broken search it is no proof.
-        header, proofs = read_certificate(path.read_bytes())
-        header["status"] = "optimal"
+        lines = read_certificate(path.read_bytes())
+        lines[-1]["claims"][0]["status"] = "optimal"
         with pytest.raises(RejectedError):
-            goct.verify(write_certificate(header, proofs), problem)
+            goct.verify(write_certificate(lines), problem)
 
 
 def test_no_tree_is_heavy_enough(tmp_path: Path) -> None:
@@ -181,12 +179,8 @@ def test_a_column_that_only_models_can_require(metric: str, tmp_path: Path) -> N
     required = [RequireFeatures(problem.column_names[0])]
     solution = goct.solve(problem, metric, 2, constraints=required, certificate=path)
     assert solution.stats["proof"] == "search"  # whose best tree uses it anyway
-    assert "that uses columns 0" in str(goct.verify(path, problem))
-    header, proofs = read_certificate(path.read_bytes())
-    unused = next(c for c in range(8) if c not in problem.columns_of(solution.tree.features))
-    other = {**header, "task": {**header["task"], "required": [unused]}}
-    with pytest.raises(RejectedError, match="that it must"):
-        goct.verify(write_certificate(other, proofs), problem)
+    # No tree at all is better, whatever columns it uses.
+    assert "no tree of depth 2 over 8 columns has a larger" in str(goct.verify(path, problem))
 
 
 def test_time_and_memory_limit_the_proof(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -252,29 +246,83 @@ def test_a_frontier(options: dict[str, Any], classes: int, tmp_path: Path) -> No
     problem, path = problem_of({"classes": classes}), tmp_path / "proof.gct"
     found = goct.frontier(problem, 3, certificate=path, **options)
     assert found.certificate is not None
-    assert f"hull of {len(found.vertices)} listed ones" in str(goct.verify(path, problem))
-    header, proofs = read_certificate(path.read_bytes())
-    assert len(proofs) > 1
-    fewer = {**header, "trees": [header["trees"][0], header["trees"][-1]]}
-    without = {**header, "questions": header["questions"][1:]}
-    for changed, kept in ((fewer, proofs), (without, proofs[1:])):
-        with pytest.raises(RejectedError, match="may exist"):
-            goct.verify(write_certificate(changed, kept), problem)
+    lines = read_certificate(path.read_bytes())
+    claims = lines[-1]["claims"]
+    assert len(claims) == len(found.vertices) > 2
+    # One line for each vertex: no tree is cheaper at the prices of the edge that begins there.
+    assert str(goct.verify(path, problem)).count("has a larger class_cost(") == len(claims)
+    for i, claim in enumerate(claims):
+        worse = {**claim, "tree": claims[i - 2]["tree"]}
+        unproven = {**claim, "cover": claims[i - 2]["cover"]}
+        for changed in (worse, unproven):
+            with pytest.raises(RejectedError, match="room for better trees"):
+                goct.verify(write_certificate([*lines[:-1], {"claims": [changed]}]), problem)
 
 
-@pytest.mark.parametrize("name", ["accuracy", "several classes", "f1", "mcc", "heavy leaves"])
+def test_a_frontier_of_one_point(tmp_path: Path) -> None:
+    problem = goct.Problem.from_arrays([[0], [1]], [0, 1], pos_label=1)
+    goct.frontier(problem, 1, certificate=tmp_path / "proof.gct")
+    verdict = goct.verify(tmp_path / "proof.gct", problem)
+    assert "has a larger class_cost(1, 1) for 1 than this one" in str(verdict)
+
+
+@pytest.mark.parametrize(
+    "name", ["accuracy", "several classes", "f1", "mcc", "heavy leaves", "gmean", "constraint"]
+)
 def test_a_path(name: str, tmp_path: Path) -> None:
     options = dict(FAMILIES[name])
     problem, file = problem_of(options), tmp_path / "proof.gct"
     options.pop("classes", None)
     found = goct.path(problem, max_depth=3, max_splits=5, certificate=file, **options)
     assert found.certificate is not None
-    assert "than those listed" in str(goct.verify(file, problem))
-    header, proofs = read_certificate(file.read_bytes())
-    best = max(k for k in range(6) if found[k].value > found[k - 1].value)
-    trees = list(header["trees"])
-    trees[best] = trees[best - 1]
+    text = str(goct.verify(file, problem))
+    assert all(f"with at most {k} splits" in text for k in range(6))
+    assert text.count("than this one") == 6
+    lines = read_certificate(file.read_bytes())
+    best = max(k for k in range(1, 6) if found[k].value > found[k - 1].value)
+    claims = lines[-1]["claims"]
+    claims[best]["tree"] = claims[best - 1]["tree"]
     with pytest.raises(RejectedError):
-        goct.verify(write_certificate({**header, "trees": trees}, proofs), problem)
-    with pytest.raises(RejectedError, match="a size is missing"):
-        goct.verify(write_certificate({**header, "trees": trees[:-1]}, proofs), problem)
+        goct.verify(write_certificate(lines), problem)
+
+
+def test_a_path_over_few_columns_has_none(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="limited set of columns"):
+        goct.path(
+            problem_of({}), max_depth=2, constraints=[MaxFeatures(1)], certificate=tmp_path / "x"
+        )
+
+
+def test_no_condition(tmp_path: Path) -> None:
+    X, y, path = np.ones((6, 1)), np.array([0, 1, 0, 1, 1, 0]), tmp_path / "proof.gct"
+    with pytest.warns(BinarizationWarning):
+        binarizer = Binarizer("exact").fit(X, y)
+    problem = goct.Problem.from_columns(X, y, binarizer=binarizer, pos_label=1)
+    for metric in ("accuracy", "f1"):
+        goct.solve(problem, metric, 2, certificate=path)
+        assert "over 0 columns" in str(goct.verify(path, problem))
+
+
+INSIDE = [
+    {"metric": "fowlkes_mallows", "max_splits": 1, "min_leaf_weight": 3, "split_penalty": 0.003},
+    {"metric": "gmean", "max_splits": 2, "min_leaf_weight": 3, "split_penalty": 0.003},
+    {"metric": "balanced_accuracy", "constraints": ["f1 >= 0.7"], "split_penalty": 0.05},
+    {"metric": "dor_smoothed", "max_splits": 3},
+]
+
+
+@pytest.mark.parametrize("options", INSIDE)
+@pytest.mark.parametrize("seed", range(6))
+def test_penalties_and_budgets_inside_the_hull(
+    options: dict[str, Any], seed: int, tmp_path: Path
+) -> None:
+    rng, path = np.random.default_rng(seed), tmp_path / "proof.gct"
+    X, y = rng.integers(0, 2, (12, 4)), rng.integers(0, 2, 12)
+    y[:2] = 0, 1
+    problem = goct.Problem.from_arrays(X, y, pos_label=1)
+    solution = goct.solve(problem, max_depth=2, engine="search", certificate=path, **options)
+    assert solution.certificate is not None
+    assert solution.certificate.proves == "all"
+    assert goct.verify(path, problem).objective == (
+        None if solution.tree is None else pytest.approx(float(solution.objective))
+    )

@@ -59,12 +59,10 @@ Proof prove(const Sample& sample, const Costs& costs, const Claim& claim, Contro
 }
 
 void check_order(const Proof& proof) {
-    const std::size_t facts = proof.depth.size();
-    CHECK(facts > 0 && proof.relaxed.size() == facts && proof.path_begin.size() == facts + 1);
-    CHECK(proof.path_begin[facts] == proof.path_begin[facts - 1]);      // the last one is about all rows
-    for (std::size_t i = 0; i < facts; ++i)
-        for (std::int32_t a = proof.anchor_begin[i]; a < proof.anchor_begin[i + 1]; ++a)
-            CHECK(proof.anchor[a] >= 0 && proof.anchor[a] < static_cast<std::int32_t>(i));
+    CHECK(!proof.empty() && proof.back().path.empty());      // the last one is about all rows
+    for (std::size_t i = 0; i < proof.size(); ++i)
+        if (proof[i].rule == Rule::split)
+            for (const std::int32_t a : proof[i].basis) CHECK(a >= 0 && a < static_cast<std::int32_t>(i));
 }
 
 }  // namespace
@@ -85,7 +83,8 @@ TEST(proofs_reach_what_trees_cost) {
             Control control;
             const Proof proof = prove(sample, costs, claim, control);
             check_order(proof);
-            CHECK(proof.value.back() == least || (claim.depth <= 2 && proof.value.back() <= least));
+            const std::int64_t proven = proof.back().value.back();
+            CHECK(proven == least || (claim.depth <= 2 && proven <= least));
         }
     }
 }
@@ -105,7 +104,7 @@ TEST(stopped_proofs_are_true) {
         try {
             const Proof proof = prove(sample, costs, claim, control);
             check_order(proof);
-            CHECK(proof.value.back() <= least);
+            CHECK(proof.back().value.back() <= least);
         } catch (const SearchStopped&) {    // before it began
         }
     }

@@ -7,17 +7,17 @@ once more, by a plain recursion that writes down its facts (``cpp/proof.cpp`` fo
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import json
 import os
 import time
 import zlib
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import pairwise
-from math import floor, gcd, inf
+from math import ceil, floor, gcd, inf, lcm
 from pathlib import Path
 from typing import IO, Any
 
@@ -32,7 +32,6 @@ from goct.constraints import (
     ForbidFeatures,
     MaxFeatures,
     MetricConstraint,
-    RequireFeatures,
 )
 from goct.exact import Exact, as_fraction
 from goct.files import atomic_write
@@ -46,16 +45,18 @@ from goct.solution import Certificate, Solution, Status
 from goct.task import Task
 from goct.tree import Leaf, Node, Tree
 from goct.verify import checker, data_of, feature_in
-from goct.verify.checker import ARRAYS, MAGIC, Data, Line, Number, Rewards, read_header
+from goct.verify.checker import ANY, Data, Number, Question, read_header
 
 MEMORY_LIMIT = 1 << 30
 """Bytes that the facts of one question may take before they are trimmed."""
 _MOST_INSIDE = 10**12
 """Sets of rows of depth two, times pairs of features, times rows: what the checker may list."""
-_ANY_DEPTH = 255
+_CORE_ANY = 255
+"""Any depth, for the core."""
 
 Terms = list[tuple[str, str, dict[str, Any]]]
-Arrays = dict[str, NDArray[Any]]
+Targets = list[tuple[int, Exact | None]]
+"""Numbers of splits, and what trees with as many must not exceed: nothing, if None."""
 
 
 class CertificateError(ValueError):
@@ -102,69 +103,68 @@ def unsupported(task: Task) -> str | None:
 
 
 class Writer:
-    """A certificate that is being written: proofs one after the other, and the header at last."""
+    """A certificate that is being written: lines of JSON, packed as gzip does."""
 
-    def __init__(self, file: IO[bytes]) -> None:
-        self._file, self._packer = file, zlib.compressobj(3)
-        self._digest, self._size = hashlib.sha256(), 0
-        self._write(MAGIC)
+    def __init__(self, file: IO[bytes], header: dict[str, Any]) -> None:
+        self._file, self._packer = file, zlib.compressobj(3, zlib.DEFLATED, 31)
+        self._digest, self._size, self.header = hashlib.sha256(), 0, header
+        self.add_line(header)
 
     def _write(self, content: bytes) -> None:
         self._file.write(content)
         self._digest.update(content)
         self._size += len(content)
 
-    def add(self, arrays: Arrays) -> None:
-        """Write a proof."""
-        self._write(self._packer.compress(b"\1"))
-        for name, dtype in ARRAYS.items():
-            array = arrays[name]
-            self._write(self._packer.compress(len(array).to_bytes(8, "little")))
-            self._write(self._packer.compress(array.astype(dtype).tobytes()))
+    def add_line(self, line: Any) -> None:
+        """Write what is a line of JSON."""
+        self.add(json.dumps(line, ensure_ascii=False).encode() + b"\n")
 
-    def finish(self, header: dict[str, Any]) -> None:
-        """Write what was asked, and what is proven."""
-        self._write(self._packer.compress(b"\0") + self._packer.flush())
-        self._write(packed_header(header))
+    def add(self, lines: bytes) -> None:
+        """Write whole lines."""
+        self._write(self._packer.compress(lines))
 
-    def describe(self, path: str | os.PathLike[str], header: dict[str, Any]) -> Certificate:
-        """Return what to tell of the file."""
-        proves = "less" if "note" in header else "all" if header["checkable"] else "nothing"
+    def finish(self, path: str | os.PathLike[str], proves: str) -> Certificate:
+        """Write what is left, and return what to tell of the file."""
+        self._write(self._packer.flush())
         return Certificate(os.fspath(path), self._digest.hexdigest(), self._size, proves)
-
-
-def packed_header(header: dict[str, Any]) -> bytes:
-    """Return the end of a file: the header, and its length."""
-    packed = zlib.compress(json.dumps(header, ensure_ascii=False).encode(), 6)
-    return packed + len(packed).to_bytes(8, "little")
-
-
-@contextmanager
-def _writer(path: str | os.PathLike[str]) -> Iterator[Writer]:
-    """Write a file as a whole, or not at all."""
-    with atomic_write(path, binary=True) as file:
-        yield Writer(file)
 
 
 def annotate(certificate: Certificate, reading: dict[str, Any]) -> Certificate:
     """Add to a certificate how its table is read, so that ``goct verify`` reads it so, too."""
     content = Path(certificate.path).read_bytes()
-    header = {**read_header(content), "reading": reading}
-    end = int.from_bytes(content[-8:], "little") + 8
-    content = content[:-end] + packed_header(header)
+    _, lines = gzip.decompress(content).split(b"\n", 1)
     with atomic_write(certificate.path, binary=True) as file:
-        file.write(content)
-    digest = hashlib.sha256(content).hexdigest()
-    return replace(certificate, digest=digest, size=len(content))
+        writer = Writer(file, read_header(content) | {"reading": reading})
+        writer.add(lines)
+        return writer.finish(certificate.path, certificate.proves)
 
 
-# --------------------------------------------------------------------------------------- solutions
+# ---------------------------------------------------------------------------------------- claims
 
 MIP_REASON = (
     "the bound comes from the floats of a mixed-integer solver, which gives no proof; goct rounds "
     "it towards the safe side by the tolerances that the documentation of the MIP engine names, "
     "but that the solver keeps them cannot be checked"
 )
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What a certificate is to prove: no tree is better than a bound.
+
+    Attributes
+    ----------
+    task
+        The task; its problem has two classes if its metric has.
+    tree
+        The best tree that is known, if there is one.
+    bound
+        What no tree exceeds; None if no tree meets the constraints.
+    """
+
+    task: Task
+    tree: Tree | None
+    bound: Exact | None
 
 
 def write(
@@ -197,54 +197,137 @@ def write(
     KeyboardInterrupt
         If Ctrl-C was pressed while the proof was made; then there is no file.
     """
-    task, problem = solution.task, original or solution.problem
-    names = {Status.OPTIMAL: "optimal", Status.INFEASIBLE: "infeasible"}
-    with _writer(path) as writer:
-        prover = _Prover(task, problem, writer, time_limit)
-        tree = solution.tree
-        header = prover.header | {
-            "words": solution.describe_status(),
-            "status": names.get(solution.status, "bound"),
-            "tree": None if tree is None else prover.nested(tree.pruned(task.problem)),
-            "bound": _number(solution.bound),
-            "questions": [],
-        }
-        if solution.stats.get("engine") == "mip" and solution.stats.get("proof") != "search":
-            header |= {"checkable": False, "reason": MIP_REASON}
-        elif not task.size.too_large_for(problem):
-            header |= _bounded(prover, solution, proven)
-        writer.finish(header)
-    return writer.describe(path, header)
+    is_infeasible = solution.status is Status.INFEASIBLE
+    claim = Claim(solution.task, solution.tree, None if is_infeasible else solution.bound)
+    by_mip = solution.stats.get("engine") == "mip" and solution.stats.get("proof") != "search"
+    reason = MIP_REASON if by_mip else None
+    words, problem = solution.describe_status(), original or solution.problem
+    return write_claims(path, [claim], proven, problem, words, reason, time_limit=time_limit)
 
 
-def _bounded(
-    prover: _Prover, solution: Solution, proven: Sequence[Proven | Branch]
-) -> dict[str, Any]:
-    """Write the proof of a solution's bound; return what the header says of it."""
-    wanted = None if solution.status is Status.INFEASIBLE else solution.bound
-    cover = _Cover(prover, proven, wanted)
-    header = {"cover": cover.prove(), "questions": prover.questions}
-    if cover.reached is not None and (wanted is None or cover.reached > wanted):
-        header |= {
-            "status": "bound",
-            "bound": _number(cover.reached),
-            "note": "the search engine claims more than this certificate proves: "
-            + solution.describe_status(),
-        }
-    return header
+def write_claims(
+    path: str | os.PathLike[str],
+    claims: Sequence[Claim],
+    proven: Sequence[Proven | Branch],
+    original: Problem,
+    words: str,
+    reason: str | None = None,
+    *,
+    time_limit: float | None = None,
+    whole: bool = False,
+) -> Certificate:
+    """Write a certificate of claims about the same data and leaves.
+
+    Parameters
+    ----------
+    path
+        The file.
+    claims
+        At least one. Those of one metric share their questions.
+    proven, original, time_limit
+        As for :func:`write`.
+    words
+        What the certificate is about, for people.
+    reason
+        Why it cannot be checked, if it cannot.
+    whole
+        Whether there is to be no file that proves less.
+    """
+    task, data = claims[0].task, data_of(original)
+    header = _header(task, original, data, words, reason)
+    with atomic_write(path, binary=True) as file:
+        writer = Writer(file, header)
+        if reason is not None:
+            return writer.finish(path, "nothing")
+        prover = _Prover(original, data, writer, time_limit)
+        groups: dict[tuple[str, Fraction], list[Claim]] = {}
+        for claim in claims:
+            groups.setdefault(
+                (str(metric_terms(claim.task.metric)), claim.task.split_penalty), []
+            ).append(claim)
+        written = [one for group in groups.values() for one in _prove_group(prover, group, proven)]
+        writer.add_line({"claims": written})
+        less = any("note" in claim for claim in written)
+        if less and whole:
+            raise CertificateError("the time or the memory was not enough, or too much is inside")
+        return writer.finish(path, "less" if less else "all")
+
+
+def hull_claims(task: Task, trees: Sequence[Tree]) -> list[Claim]:
+    """Return what makes trees the vertices of the hull: none is cheaper, at the prices of edges.
+
+    Parameters
+    ----------
+    task
+        Which trees there are; its problem has two classes.
+    trees
+        One tree for each vertex, by the number of false negatives.
+    """
+    plane = Plane(task.problem, task.metric)
+    points = [plane.of(tree) for tree in trees]
+    edges = [(y - low, right - x) for (x, y), (right, low) in pairwise(points)]
+    edges = [(a // gcd(a, b), b // gcd(a, b)) for a, b in edges] or [(1, 1)]
+    claims = []
+    for tree, (a, b) in zip(trees, [*edges, edges[-1]] if len(trees) > 1 else edges, strict=True):
+        one = replace(task, metric=catalogue.ClassCost(false_negative=a, false_positive=b))
+        claims.append(Claim(one, tree, one.objective(tree)))
+    return claims
+
+
+def _prove_group(
+    prover: _Prover, claims: list[Claim], proven: Sequence[Proven | Branch]
+) -> list[dict[str, Any]]:
+    """Prove claims that differ in their number of splits only; return them for the file."""
+    largest = max((claim.task for claim in claims), key=lambda task: task.size.most_splits)
+    wanted = [claim.bound for claim in claims]
+    if largest.size.too_large_for(prover.problem):
+        covers: list[Any] = [[] for _ in claims]
+        reached = wanted
+    elif len(claims) == 1 or any(isinstance(c, FeatureSetConstraint) for c in largest.constraints):
+        covers, reached = [], []
+        for claim in claims:
+            cover = _Cover(prover, claim, proven)
+            covers.append(cover.prove())
+            reached.append(cover.reached)
+    else:
+        lines = [p for p in proven if isinstance(p, Proven)]
+        used, reached = prover.prove(claims, lines)
+        covers = [used for _ in claims]
+    return [
+        _written(prover, claim, cover, bound)
+        for claim, cover, bound in zip(claims, covers, reached, strict=True)
+    ]
+
+
+def _written(prover: _Prover, claim: Claim, cover: Any, reached: Exact | None) -> dict[str, Any]:
+    """Return a claim as the checker reads it, with the bound that was proven."""
+    tree, bound = claim.tree, claim.bound
+    objective = None if tree is None else claim.task.objective(tree)
+    status = "infeasible" if bound is None else "optimal" if bound == objective else "bound"
+    line = {
+        "task": _task(claim.task, prover.problem),
+        "tree": None if tree is None else prover.nested(tree.pruned(claim.task.problem)),
+        "status": status,
+        "bound": None if reached is None else _squares(reached),
+        "cover": cover,
+    }
+    if reached != bound and reached is not None and (bound is None or reached > bound):
+        note = "the search engine claims more than this certificate proves"
+        line |= {"status": "bound", "note": note}
+    return line
 
 
 class _Cover:
-    """Proves a bound for all sets of columns that a tree may use, as the search has split them.
+    """Proves a claim for all sets of columns that a tree may use, as the search has split them.
 
     Parameters
     ----------
     prover
-        The task, and where the proofs go.
+        The data, and where the proofs go.
+    claim
+        The claim.
     proven
         What the search has proven.
-    wanted
-        The bound; None if no tree meets the constraints.
 
     Attributes
     ----------
@@ -252,164 +335,83 @@ class _Cover:
         The bound that is proven; None if no tree meets the constraints.
     """
 
-    def __init__(
-        self, prover: _Prover, proven: Sequence[Proven | Branch], wanted: Exact | None
-    ) -> None:
-        self.prover, self.wanted = prover, wanted
+    def __init__(self, prover: _Prover, claim: Claim, proven: Sequence[Proven | Branch]) -> None:
+        self.prover, self.claim = prover, claim
+        self.asked = prover.asked(claim.task)
         self.lines = [p for p in proven if isinstance(p, Proven)]
         self.branches = {(b.committed, b.allowed): b for p in proven if isinstance(b := p, Branch)}
-        self.reached = wanted
+        self.reached = claim.bound
 
     def prove(self) -> Any:
         """Write the proofs; return the cover as the checker reads it."""
-        columns = frozenset(self.prover.data.owner.tolist())
-        return self._visit(frozenset(), columns)
+        return self._visit(frozenset(), self.prover.check.columns)
 
     def _visit(self, committed: frozenset[int], among: frozenset[int]) -> Any:
-        asked = self.prover.asked
+        asked, wanted = self.asked, self.claim.bound
         if not asked.admits(committed):
-            return 0
+            return []
         allowed = committed | {c for c in among if asked.admits(committed | {c})}
         branch = self.branches.get((committed, allowed))
-        is_open = branch is not None and (self.wanted is None or branch.bound > self.wanted)
+        is_open = branch is not None and (wanted is None or branch.bound > wanted)
         if branch is not None and is_open and branch.column is not None:
             column = branch.column
-            without = self._visit(committed, allowed - {column})
-            return [column, without, self._visit(committed | {column}, allowed)]
-        before = len(self.prover.questions)
+            return {
+                "column": column,
+                "without": self._visit(committed, allowed - {column}),
+                "with": self._visit(committed | {column}, allowed),
+            }
         lines = [p for p in self.lines if p.columns is None or allowed <= p.columns]
-        reached = self.prover.over(allowed).prove_bound(self.wanted, lines)
+        used, (reached,) = self.prover.over(allowed).prove([self.claim], lines)
         if reached is not None and (self.reached is None or reached > self.reached):
             self.reached = reached
-        return len(self.prover.questions) - before
+        return used
 
 
-# -------------------------------------------------------------------------------- hulls and paths
-
-
-def write_hull(
-    path: str | os.PathLike[str],
-    task: Task,
-    trees: Sequence[Tree],
-    original: Problem,
-    *,
-    time_limit: float | None = None,
-) -> Certificate:
-    """Write the certificate of the lower-left hull of the points of all trees.
-
-    Parameters
-    ----------
-    path
-        The file.
-    task
-        Which trees there are; its problem has two classes.
-    trees
-        One tree for each vertex, by the number of false negatives.
-    original
-        The problem with all its classes.
-    time_limit
-        Seconds after which there is none.
-    """
-    with _writer(path) as writer:
-        prover = _Prover(task, original, writer, time_limit)
-        plane, size = _Plane(prover, ()), task.size
-        budget = None if size.most_splits == 2**size.deepest - 1 else size.most_splits
-        for (x, y), (right, low) in pairwise(plane.plane.of(tree) for tree in trees):
-            a, b = y - low, right - x
-            if a > 0 and b > 0:
-                divisor = gcd(a, b)
-                line = Line(a // divisor, b // divisor, 0, (), budget, size.reachable_depth)
-                plane.prove(line, {size.most_splits: line.a * x + line.b * y})
-        prover.check_time()
-        header = prover.listed("hull", trees)
-        writer.finish(header)
-    return writer.describe(path, header)
-
-
-def write_path(
-    path: str | os.PathLike[str],
-    task: Task,
-    trees: Sequence[Tree],
-    proven: Sequence[Proven],
-    original: Problem,
-    *,
-    time_limit: float | None = None,
-) -> Certificate:
-    """Write the certificate of a size path whose trees are all proven.
-
-    Parameters
-    ----------
-    path
-        The file.
-    task
-        The task of the largest number of splits; its problem has two classes if
-        its metric has.
-    trees
-        The best trees with at most 0, 1, ... splits.
-    proven, original
-        As for :func:`write`.
-    time_limit
-        Seconds after which there is none.
-
-    Raises
-    ------
-    CertificateError
-        If lines are not enough: a best tree is inside the hull.
-    """
-    if any(isinstance(c, FeatureSetConstraint) for c in task.constraints):
-        raise CertificateError("there is none for a path of trees over a limited set of columns")
-    with _writer(path) as writer:
-        prover = _Prover(task, original, writer, time_limit)
-        values = [task.objective(tree) for tree in trees]
-        if prover.is_linear:
-            prover.prove_linear(values)
-        else:
-            _Plane(prover, proven).prove_path(values)
-        prover.check_time()
-        header = prover.listed("path", trees)
-        writer.finish(header)
-    return writer.describe(path, header)
-
-
-# ------------------------------------------------------------------------------------- the header
-
-
-def _header(task: Task, problem: Problem, data: Data) -> dict[str, Any]:
+def _header(
+    task: Task, problem: Problem, data: Data, words: str, reason: str | None
+) -> dict[str, Any]:
     size = task.size
-    constraints = [
-        (metric_terms(c.metric), c.sense, str(c.threshold))
-        for c in task.constraints
-        if isinstance(c, MetricConstraint)
-    ]
-    required = [
-        sorted(c.indices(problem)) for c in task.constraints if isinstance(c, RequireFeatures)
-    ]
+    by, least = "weight", ceil(size.min_leaf_weight / problem.weight_unit)
+    if size.min_samples_leaf:
+        measure, *others = size.leaf_measures(problem)
+        by, least = "samples", measure.least
+        if others and reason is None:
+            raise CertificateError("leaves are measured by weight and by samples, which differ")
     return {
-        "checkable": True,
+        "format": "goct certificate",
+        "version": checker.VERSION,
+        "words": words,
         "program": f"goct {_core.__version__}",
-        "task": {
-            "metric": metric_terms(task.metric),
-            "max_depth": size.max_depth,
-            "max_splits": size.max_splits,
-            "min_leaf_weight": str(size.min_leaf_weight),
-            "min_samples_leaf": size.min_samples_leaf,
-            "split_penalty": str(task.split_penalty),
-            "constraints": constraints,
-            "limits": [limit for c in task.constraints if (limit := _limit(c, problem))],
-            "required": sorted(frozenset().union(*required)),
-        },
+        "checkable": reason is None,
+        "reason": reason,
         "data": {
             "digest": data.digest(),
             "rows": data.ranks.shape[1],
             "columns": list(problem.column_names),
-            "owner": None if data.owners is None else list(data.owners),
-            "classes": [str(label) for label in problem.classes],
+            "owners": list(data.owners),
+            "classes": list(data.classes),
             "positive": problem.positive,
             "against_rest": problem is not task.problem,
-            "weight_unit": str(problem.weight_unit),
-            "cost_unit": str(problem.cost_unit),
+            "units": [str(problem.weight_unit), str(problem.cost_unit)],
             "is_exact": problem.is_exact,
         },
+        "leaves": [by, least],
+    }
+
+
+def _task(task: Task, problem: Problem) -> dict[str, Any]:
+    """Return what was asked; columns that a tree must use are left out: they exclude trees only."""
+    return {
+        "metric": metric_terms(task.metric),
+        "max_depth": task.size.max_depth,
+        "max_splits": task.size.max_splits,
+        "split_penalty": str(task.split_penalty),
+        "constraints": [
+            (metric_terms(c.metric), c.sense, str(c.threshold))
+            for c in task.constraints
+            if isinstance(c, MetricConstraint)
+        ],
+        "limits": [limit for c in task.constraints if (limit := _limit(c, problem))],
     }
 
 
@@ -426,23 +428,22 @@ def _limit(constraint: Constraint, problem: Problem) -> tuple[Any, str] | None:
     return None
 
 
-def _number(value: Exact) -> list[Any]:
+def _squares(value: Exact) -> list[str]:
+    """Return a number as the squares of its terms, each with the sign of the term."""
     rational, roots = value.terms
-    return [str(rational), [[str(c), m] for c, m in roots]]
+    return [str(rational * abs(rational)), *(str(c * abs(c) * m) for c, m in roots)]
 
 
 # ------------------------------------------------------------------------------------- the proofs
 
 
 class _Prover:
-    """Proves linear questions about the data of a task, and writes the proofs.
+    """Proves linear questions about some data, and writes the proofs.
 
     Parameters
     ----------
-    task
-        The task.
-    problem
-        The problem with all its classes.
+    problem, data
+        The problem with all its classes, and its data as the checker sees them.
     writer
         Where the proofs go.
     time_limit
@@ -450,53 +451,41 @@ class _Prover:
     """
 
     def __init__(
-        self, task: Task, problem: Problem, writer: Writer, time_limit: float | None
+        self, problem: Problem, data: Data, writer: Writer, time_limit: float | None
     ) -> None:
-        data = data_of(problem)
-        self.task, self.problem, self.writer = task, problem, writer
-        self.header = _header(task, problem, data)
-        self.asked = checker.Task.read(self.header, lambda *_: Number())
-        if self.header["data"]["against_rest"]:
-            data = data.against_rest(self.asked.positive or 0)
-            self.asked = replace(self.asked, positive=1)
-        self.data = data
+        self.problem, self.writer = problem, writer
+        self.check = checker.Check(writer.header, data, None)
+        self.data, self.columns = self.check.data, self.check.columns
         self.end = inf if time_limit is None else time.perf_counter() + time_limit
-        self.is_late = False
-        self.questions: list[dict[str, Any]] = []
-        self.is_linear = self.asked.metric.is_linear and not self.asked.constraints
+        self.known: dict[str, tuple[int, list[int]]] = {}
 
     def over(self, columns: frozenset[int]) -> _Prover:
         """Return the same for trees over some of the user's columns."""
-        owners = self.data.owner
-        if columns.issuperset(owners.tolist()):
+        if columns >= self.check.columns:
             return self
         other = object.__new__(_Prover)
         other.__dict__ |= self.__dict__
-        other.data = self.data.without(~np.isin(owners, list(columns)))
+        other.data, other.columns = self.data.over(columns), columns
         return other
 
-    def prove_bound(self, bound: Exact | None, proven: Sequence[Proven]) -> Exact | None:
-        """Prove that no tree exceeds a bound, or else a larger one, which is returned."""
-        if self.is_linear:
-            assert bound is not None
-            return max(self.prove_linear([bound]))
-        return _Plane(self, proven).prove_bound(bound)
+    def asked(self, task: Task) -> checker.Task:
+        """Return a task as the checker sees it."""
+        return checker.Task.read(
+            _task(task, self.problem), len(self.data.counts), lambda *_: Number()
+        )
 
-    def check_time(self) -> None:
-        """Raise an error if a proof was cut short."""
-        if self.is_late:
-            raise CertificateError("the time or the memory was not enough to prove it again")
+    def prove(
+        self, claims: Sequence[Claim], lines: Sequence[Proven]
+    ) -> tuple[list[int], list[Exact | None]]:
+        """Prove that no tree exceeds the bounds of claims, or else larger ones.
 
-    def listed(self, status: str, trees: Sequence[Tree]) -> dict[str, Any]:
-        """Return the header of a certificate about several trees."""
-        return self.header | {
-            "words": f"the {status} of {self.task.size.describe()}",
-            "status": status,
-            "trees": [self.nested(tree.pruned(self.task.problem)) for tree in trees],
-            "tree": None,
-            "bound": None,
-            "questions": self.questions,
-        }
+        Returns the numbers of the questions, and the bounds that they prove.
+        """
+        task = max((claim.task for claim in claims), key=lambda task: task.size.most_splits)
+        asked = self.asked(task)
+        if checker.is_linear(asked.metric) and not asked.constraints:
+            return _prove_linear(self, task, asked, [claim.bound for claim in claims])
+        return _Plane(self, task, asked, lines).prove(claims)
 
     def nested(self, tree: Tree) -> Any:
         """Return a tree as nested lists of the features of the data."""
@@ -504,73 +493,65 @@ class _Prover:
         def visit(node: Node) -> Any:
             if isinstance(node, Leaf):
                 return int(node.label)
-            return [
-                feature_in(self.data, self.problem, node.feature),
-                visit(node.left),
-                visit(node.right),
-            ]
+            feature = feature_in(self.check.data, self.problem, node.feature)
+            return [feature, visit(node.left), visit(node.right)]
 
         return visit(tree.root)
 
-    def prove_linear(self, wanted: Sequence[Exact]) -> list[Exact]:
-        """Prove the one question of a linear metric, given a bound or one per number of splits.
-
-        Returns what is proven.
-        """
-        size = self.task.size
-        rewards = Rewards.of(self.asked, self.data)
-        most = rewards.matrix.max(axis=1)
-        top = int(most.sum())
-        least = [
-            top - floor((bound.as_fraction() - rewards.offset) / rewards.unit) for bound in wanted
-        ]
-        is_full = size.max_splits is None or size.max_splits >= 2**size.deepest - 1
-        budget = None if is_full and len(wanted) == 1 else size.most_splits
-        numbers = range(1 if budget is None else budget + 1)
-        values = self.prove(
-            {"budget": budget},
-            most[:, None] - rewards.matrix,
-            [least[min(m, len(least) - 1)] - rewards.price * m for m in numbers],
-            depth=_depth(self.task),
-            price=rewards.price if budget is None else 0,
-            budget=budget,
-        )
-        ends = [top - value - rewards.price * m for m, value in enumerate(values)]
-        if len(wanted) == 1:
-            ends = [max(ends)]
-        best = [
-            Exact(rewards.offset + max(ends[: m + 1]) * rewards.unit) for m in range(len(wanted))
-        ]
-        return [max(bound, end) for bound, end in zip(wanted, best, strict=True)]
-
-    def prove(
+    def ask(
         self,
-        question: dict[str, Any],
-        costs: NDArray[np.int64],
+        question: Question,
         cutoffs: list[int],
-        *,
-        depth: int,
-        price: int = 0,
         budget: int | None = None,
-    ) -> list[int]:
-        """Write facts that show that no tree costs less than cutoffs, by split budget.
+        fronts: dict[int, int] | None = None,
+    ) -> tuple[int, Question]:
+        """Write facts that show that no tree costs less than cutoffs, by number of splits.
 
-        Returns what they show, which is less if there is no time left.
+        Parameters
+        ----------
+        question
+            The costs, the price and the depth.
+        cutoffs
+            What is to be shown; one for each number of splits up to the budget, if there is one.
+        budget
+            The largest number of splits, if there are bounds by number of splits.
+        fronts
+            By number of splits, the cost up to which the checker lists points.
+
+        Returns
+        -------
+        tuple
+            The number of the question, and what is proven: less if there is no time left.
         """
-        ranks, data = self.data.ranks, self.data
-        weights, least = self.asked.leaves(data)
-        left = max(self.end - time.perf_counter(), 0.0)
+        data, check = self.data, self.check
+        matrix = data.counts @ np.array(question.table, dtype=np.int64)
+        if question.instance:
+            matrix = matrix + np.asarray(data.costs) * question.instance
+        line = {
+            "costs": question.table,
+            "instance": question.instance,
+            "unit": str(question.unit),
+            "price": question.price,
+            "budget": budget,
+            "without": sorted(check.columns - self.columns),
+            "inside": [],
+        }
+        key = json.dumps([line, question.depth, cutoffs])
+        if key in self.known and not fronts:
+            number, least = self.known[key]
+            return number, replace(question, least=tuple(least))
+        left, base = max(self.end - time.perf_counter(), 0.0), int(matrix.min(axis=1).sum())
         try:
-            arrays = _core.prove(
-                np.ascontiguousarray(ranks, dtype=np.uint32),
-                np.ascontiguousarray(weights),
-                np.ascontiguousarray(costs),
-                price,
-                depth,
+            proof = _core.prove(
+                np.ascontiguousarray(data.ranks, dtype=np.uint32),
+                np.ascontiguousarray(check.weight),
+                np.ascontiguousarray(matrix - matrix.min(axis=1, keepdims=True)),
+                question.price,
+                min(question.depth, _CORE_ANY),
                 budget,
-                least,
-                [max(-(2**60), min(c, 2**60)) for c in cutoffs],
-                "inside" in question,
+                check.min_leaf,
+                [max(-(2**60), min(c - base, 2**60)) for c in cutoffs],
+                bool(fronts),
                 None if left == inf else left,
                 MEMORY_LIMIT,
             )
@@ -578,27 +559,81 @@ class _Prover:
             raise CertificateError(
                 "the weights, costs or penalties are too fine for a certificate; round them"
             ) from None
-        if arrays is None:
+        if proof is None:
             raise KeyboardInterrupt
-        self.is_late |= bool(arrays[-1])
-        proof = dict(zip(ARRAYS, arrays[:-1], strict=True))
-        self.writer.add(proof)
-        self.questions.append(question)
-        values = proof["value"][int(proof["value_begin"][-2]) :]
-        base = int(costs.min(axis=1).sum())
-        return [base + v for v in values.tolist()]
+        facts, values, is_late = proof
+        if fronts and not is_late:
+            line["inside"] = list(fronts.items())
+            points = np.zeros((0, 2), dtype=np.int64)
+            question = replace(
+                question, fronts=tuple((m, limit, points) for m, limit in fronts.items())
+            )
+        self.writer.add_line(line)
+        self.writer.add(facts)
+        self.known[key] = len(self.known), [base + v for v in values]
+        return len(self.known) - 1, replace(question, least=tuple(self.known[key][1]))
 
 
 def _depth(task: Task) -> int:
     """Return the depth of the trees of a question: any, if only a price limits them."""
     size = task.size
-    return (
-        _ANY_DEPTH if size.max_depth is None and size.max_splits is None else size.reachable_depth
+    return ANY if size.max_depth is None and size.max_splits is None else size.reachable_depth
+
+
+def _prove_linear(
+    prover: _Prover, task: Task, asked: checker.Task, wanted: Sequence[Exact | None]
+) -> tuple[list[int], list[Exact | None]]:
+    """Prove the one question of a linear metric, given a bound or one per number of splits."""
+    size, check, data = task.size, prover.check, prover.data
+    unit = data.weight_unit
+    table = checker.rewards(asked.metric, [unit * n for n in check.totals], check.positive)
+    paid = sum((f for f, name, _ in asked.metric if name == "instance_cost"), Fraction(0))
+    # In integers as small as possible.
+    entries = [-unit * reward for row in table for reward in row]
+    entries += [paid * data.cost_unit, task.split_penalty]
+    scale = lcm(*(entry.denominator for entry in entries))
+    integers = [int(entry * scale) for entry in entries]
+    divisor = gcd(*integers) or 1
+    *costs, instance, price = (integer // divisor for integer in integers)
+    step, classes = Fraction(divisor, scale), len(table)
+    rows = [costs[i : i + classes] for i in range(0, len(costs), classes)]
+    most = sum(max(map(abs, row)) * total for row, total in zip(rows, check.totals, strict=True))
+    if data.costs is not None:
+        most += abs(instance) * int(np.abs(data.costs).sum())
+    if most >= checker.LARGEST // 4:
+        raise CertificateError(
+            "the weights, costs or penalties are too fine for a certificate; round them"
+        )
+    price = min(price, 2 * most + 1)  # at which nothing pays, as at any higher one
+    is_full = size.max_splits is None or size.max_splits >= 2**size.deepest - 1
+    budget = None if is_full and len(wanted) == 1 else size.most_splits
+    question = Question(
+        prover.columns,
+        rows,
+        instance,
+        step,
+        price if budget is None else 0,
+        by_splits=budget is not None,
+        depth=_depth(task),
     )
+    bounds = [bound for bound in wanted if bound is not None]
+    least = [-floor(bound.as_fraction() / step) for bound in bounds]
+    numbers = range(1 if budget is None else budget + 1)
+    cutoffs = [least[min(m, len(least) - 1)] - price * m for m in numbers]
+    number, question = prover.ask(question, cutoffs, budget)
+    ends = [-step * value - task.split_penalty * m for m, value in enumerate(question.least)]
+    if len(wanted) == 1:
+        ends = [max(ends)]
+    best = [Exact(max(ends[: m + 1])) for m in range(len(wanted))]
+    return [number], [max(bound, end) for bound, end in zip(bounds, best, strict=True)]
 
 
-_Need = tuple[Line, dict[int, int], int | None]
-"""A line, what trees must cost at least by number of splits, and up to what they are listed."""
+@dataclass
+class _Need:
+    """What is needed of a question: costs, and costs up to which points are listed, by splits."""
+
+    costs: dict[int, int] = field(default_factory=dict)
+    fronts: dict[int, int] = field(default_factory=dict)
 
 
 class _Plane:
@@ -607,92 +642,101 @@ class _Plane:
     Parameters
     ----------
     prover
-        The task and its data.
+        The data.
+    task, asked
+        The task, and as the checker sees it.
     proven
         What the answers to linear questions have proven.
     """
 
-    def __init__(self, prover: _Prover, proven: Sequence[Proven]) -> None:
-        self.prover, self.task = prover, prover.task
-        task, problem = self.task, self.task.problem
-        self.plane = Plane(problem, task.metric)
+    def __init__(
+        self, prover: _Prover, task: Task, asked: checker.Task, proven: Sequence[Proven]
+    ) -> None:
+        self.prover, self.task, self.asked = prover, task, asked
+        self.plane = Plane(task.problem, task.metric)
         constraints = tuple(
-            replace(c, metric=c.metric.oriented(problem))
+            replace(c, metric=c.metric.oriented(task.problem))
             for c in task.constraints
             if isinstance(c, MetricConstraint) and c.is_monotone
         )
         self.staircase = Staircase(
-            self.plane, self.plane.metric, constraints, most_steps=self.plane.n_pos + 2
+            self.plane, self.plane.metric, constraints, most_steps=4 * (self.plane.n_pos + 2)
         )
         self.lines = [line for p in proven if (line := self._read(p)) is not None]
 
-    def _read(self, proven: Proven) -> Line | None:
-        size, is_any = proven.size, proven.size.max_depth is None and proven.size.max_splits is None
+    def _line(
+        self, a: int, b: int, least: tuple[int, ...], depth: int, price: int, by_splits: bool
+    ) -> Question:
+        p, n = self.plane.labels[1], self.plane.labels[0]
+        table = [[0, 0], [0, 0]]
+        table[p][n], table[n][p] = a, b
+        unit = self.task.problem.weight_unit
+        return Question(
+            self.prover.columns, table, 0, unit, price, by_splits, depth=depth, least=least
+        )
+
+    def _read(self, proven: Proven) -> Question | None:
+        size = proven.size
         is_limited = size.max_splits is not None and size.most_splits < 2**size.deepest - 1
         if proven.a < 0 or proven.b < 0:
             return None
         if is_limited and not proven.by_splits and proven.split_cost:
             return None
-        budget = size.most_splits if is_limited or proven.by_splits else None
-        least = proven.least
-        if budget is not None and not proven.by_splits:
-            least = (0,) * budget + least  # what is not asked is not known
-        depth = _ANY_DEPTH if is_any else size.reachable_depth
-        return Line(proven.a, proven.b, proven.split_cost, least, budget, depth)
+        least, by_splits = proven.least, is_limited or proven.by_splits
+        if is_limited and not proven.by_splits:
+            least = (0,) * size.most_splits + least  # what is not asked is not known
+        depth = _depth(replace(self.task, size=size))
+        return self._line(proven.a, proven.b, least, depth, proven.split_cost, by_splits)
 
-    def _numbers(self, bound: Exact | None) -> list[int]:
+    def _targets(self, claims: Sequence[Claim]) -> Targets:
         """Return the numbers of splits that the checker looks at, but for 0."""
         task, data = self.task, self.prover.data
-        most = task.size.most_splits
-        if most == 0 or not (len(data.narrow) or data.wide):
+        if not data.ranks.any():
             return []
         if not task.split_penalty:
-            return [most]
+            each = {self.prover.asked(claim.task).most_splits: claim.bound for claim in claims}
+            return [(splits, bound) for splits, bound in each.items() if splits]
+        (claim,), most = claims, self.asked.most_splits
         perfect = self.plane.metric.value(self.plane.confusion(0, 0))
-        numbers, k = [], 1
-        while k <= most and (bound is None or perfect > bound + task.split_penalty * k):
-            numbers.append(k)
-            k += 1
+        targets: Targets = []
+        for k in range(1, most + 1):
+            if claim.bound is not None and perfect <= claim.bound + task.split_penalty * k:
+                break
+            targets.append((k, claim.bound))
             if k > 10**4:
                 raise CertificateError("the penalty is too small for a certificate")
-        return numbers
+        return targets
 
-    def prove_bound(self, bound: Exact | None) -> Exact | None:
-        """Prove a bound by few lines, or else a larger one, which is returned.
+    def prove(self, claims: Sequence[Claim]) -> tuple[list[int], list[Exact | None]]:
+        """Prove the bounds of claims by few lines, or else larger ones, which are returned.
 
         What lines leave inside the hull the checker lists itself, if it is little.
         """
-        targets = [(k, bound) for k in self._numbers(bound)]
+        targets = self._targets(claims)
         self.lines += self._level_lines(targets)
-        chosen, is_enough = self._choose(targets)
-        needs: list[_Need] = [(line, need, None) for line, need in chosen]
-        if not is_enough and self._is_small():
-            needs = self._with_inside(targets, chosen)
-            is_enough = bool(needs)
-        if not is_enough:
-            raised = self._provable(targets, self.lines)
-            targets = [(k, raised) for k, _ in targets]
-            needs = [(line, need, None) for line, need in self._choose(targets)[0]]
-        reached = [self.prove(*need) for need in needs]
-        deepest = self.task.size.deepest
-        holds = all(
-            (line.at(splits, deepest) or 0) >= cost
-            for line, (_, need, _) in zip(reached, needs, strict=True)
-            for splits, cost in need.items()
-        )
-        return bound if is_enough and holds else self._provable(targets, reached)
+        needs, left = self._choose(targets, {})
+        if any(part.any() for part in left):
+            fronts = self._fronts(targets, left)
+            needs, _ = self._choose(targets, fronts)
+        asked = [self._ask(self.lines[i], need) for i, need in needs.items()]
+        reached = self._reached(targets, [question for _, question in asked])
+        return [number for number, _ in asked], [
+            self._of_claim(claim, targets, reached) for claim in claims
+        ]
 
-    def prove_path(self, values: Sequence[Exact]) -> None:
-        """Prove a value for each number of splits."""
-        targets: list[tuple[int, Exact | None]] = [(k, v) for k, v in enumerate(values) if k]
-        self.lines += self._level_lines(targets)
-        needs, is_enough = self._choose(targets)
-        if not is_enough:
-            raise CertificateError("a best tree is inside the hull, where lines prove too little")
-        for need in needs:
-            self.prove(*need)
+    def _of_claim(
+        self, claim: Claim, targets: Targets, reached: list[Exact | None]
+    ) -> Exact | None:
+        """Return what is proven for a claim."""
+        if self.task.split_penalty:
+            mine = reached
+        else:
+            most = self.prover.asked(claim.task).most_splits
+            mine = [r for (k, _), r in zip(targets, reached, strict=True) if k == most]
+        bounds = [bound for bound in (claim.bound, *mine) if bound is not None]
+        return max(bounds, default=None)
 
-    def _level_lines(self, targets: list[tuple[int, Exact | None]]) -> list[Line]:
+    def _level_lines(self, targets: Targets) -> list[Question]:
         """Return the level lines of bounds, below which no tree is."""
         if self.staircase.constraints:
             return []  # trees that do not meet the constraints may be below
@@ -707,14 +751,13 @@ class _Plane:
             line = plane.metric.level_line(value.as_fraction(), plane.n_pos, plane.n_neg, unit)
             if line is None or line.a < 0 or line.b < 0:
                 continue
-            full = splits == 2**size.deepest - 1
-            budget = None if full else splits
+            full = splits >= self.asked.most_splits and self.task.size.max_splits is None
             least = (line.cutoff,) if full else (0,) * splits + (line.cutoff,)
-            depth = min(splits, size.deepest)
-            lines.append(Line(line.a, line.b, 0, least, budget, depth))
+            depth = _depth(self.task) if full else min(splits, size.deepest)
+            lines.append(self._line(line.a, line.b, least, depth, 0, not full))
         return lines
 
-    def _ceilings(self, targets: list[tuple[int, Exact | None]]) -> list[NDArray[np.int64]]:
+    def _ceilings(self, targets: Targets) -> list[NDArray[np.int64]]:
         """Return the most false positives of better trees, by false negatives; -1 if none is."""
         penalty = self.task.split_penalty
         return [
@@ -723,132 +766,104 @@ class _Plane:
         ]
 
     def _choose(
-        self, targets: list[tuple[int, Exact | None]]
-    ) -> tuple[list[tuple[Line, dict[int, int]]], bool]:
-        """Return lines that exclude better points, and the costs needed by number of splits.
+        self, targets: Targets, fronts: dict[tuple[int, int], int]
+    ) -> tuple[dict[int, _Need], list[NDArray[np.bool_]]]:
+        """Return lines that exclude better points, and what is needed of them.
 
-        The line that excludes the most comes first. Says also whether they exclude all.
+        Points up to some costs are listed: `fronts` has these by line and number of splits. Of the
+        others, the line that excludes the most comes first. Returns also those that are left.
         """
-        ceilings = self._ceilings(targets)
-        fn, max_depth = self.staircase.low, self.task.size.deepest
-        open_points = [ceiling >= 0 for ceiling in ceilings]
+        ceilings, fn = self._ceilings(targets), self.staircase.low
+        left = [ceiling >= 0 for ceiling in ceilings]
+        needs: dict[int, _Need] = {}
+        costs: list[list[NDArray[np.int64]]] = []
         excluded: list[list[NDArray[np.bool_]]] = []
-        for line in self.lines:
-            parts = []
-            for (splits, _), ceiling in zip(targets, ceilings, strict=True):
-                least = line.at(splits, max_depth)
-                cost = line.a * fn + line.b * ceiling
-                parts.append(np.zeros(len(fn), bool) if least is None else cost < least)
-            excluded.append(parts)
-        chosen: list[tuple[Line, dict[int, int]]] = []
-        while any(part.any() for part in open_points):
+        for i, line in enumerate(self.lines):
+            a, b = self.prover.check.direction(line)
+            costs.append([a * fn + b * ceiling for ceiling in ceilings])
+            excluded.append([])
+            for t, (splits, _) in enumerate(targets):
+                least = line.at(splits, self.asked.deepest)
+                excluded[i].append(costs[i][t] < (-1 if least is None else least))
+                if (i, splits) in fronts:
+                    needs.setdefault(i, _Need()).fronts[splits] = fronts[i, splits]
+                    left[t] = left[t] & (costs[i][t] > fronts[i, splits])
+        while any(part.any() for part in left):
             gains = [
-                sum(int((p & o).sum()) for p, o in zip(parts, open_points, strict=True))
+                sum(int((p & o).sum()) for p, o in zip(parts, left, strict=True))
                 for parts in excluded
             ]
             if max(gains, default=0) == 0:
-                return chosen, False
+                break
             best = int(np.argmax(gains))
-            line, need = self.lines[best], {}
-            for i, part in enumerate(excluded[best]):
-                new = part & open_points[i]
-                if new.any():
-                    cost = line.a * fn[new] + line.b * ceilings[i][new]
-                    need[targets[i][0]] = int(cost.max()) + 1
-                open_points[i] = open_points[i] & ~part
-            chosen.append((line, need))
-        return chosen, True
+            need = needs.setdefault(best, _Need())
+            for t, part in enumerate(excluded[best]):
+                if (new := part & left[t]).any():
+                    need.costs[targets[t][0]] = int(costs[best][t][new].max()) + 1
+                left[t] = left[t] & ~part
+        return needs, left
 
-    def _floor(self, splits: int, lines: Sequence[Line]) -> NDArray[np.int64]:
-        """Return the least false positives that lines allow, by false negatives."""
-        floor = self.staircase.lowest
-        for line in lines:
-            if (least := line.at(splits, self.task.size.deepest)) is not None:
-                floor = self.staircase.raised(floor, line.a, line.b, least)
-        return floor
+    def _fronts(
+        self, targets: Targets, left: list[NDArray[np.bool_]]
+    ) -> dict[tuple[int, int], int]:
+        """Return lines above which the checker lists points, up to which costs, if they are few.
 
-    def _provable(self, targets: list[tuple[int, Exact | None]], lines: Sequence[Line]) -> Exact:
-        """Return what no tree exceeds by lines alone, at least the bound."""
-        staircase, task = self.staircase, self.task
-        best = [bound for _, bound in targets if bound is not None]
-        constant = task.best_constant()
-        if constant is not None:
-            best.append(task.objective(constant))
-        for splits, _ in targets:
-            floor = self._floor(splits, lines)
-            among = floor <= staircase.allowed
-            value = staircase.largest_value(np.minimum(floor, self.plane.n_neg), among)
-            if value is not None:
-                best.append(task.penalised(value, splits))
-        return max(best)
-
-    def _is_small(self) -> bool:
-        """Say whether the checker can look at all trees inside the hull in seconds."""
-        task = self.task
-        if task.split_penalty or task.size.most_splits < 2**task.size.deepest - 1:
-            return False  # its rule knows no number of splits
-        features = task.problem.features.n_kept
-        tables: int = features ** max(task.size.deepest - 2, 0)
-        rows = task.problem.n_rows + self.plane.n_pos
-        return bool(tables * features**2 * rows <= _MOST_INSIDE)
-
-    def _with_inside(
-        self, targets: list[tuple[int, Exact | None]], needs: list[tuple[Line, dict[int, int]]]
-    ) -> list[_Need]:
-        """Return lines that exclude all better points but those that the checker lists.
-
-        Each open point goes to the line that is closest below it.
+        Each point that is left goes to the line that is closest below it.
         """
-        ((splits, _),), (ceiling,) = targets, self._ceilings(targets)
-        deepest, fn = self.task.size.deepest, self.staircase.low
-        lines = [
-            line
-            for line in self.lines
-            if line.b
-            and line.budget is None
-            and not line.price
-            and line.at(splits, deepest) is not None
-        ]
-        if not lines:
-            return []
-        floors = np.array([-((line.a * fn - line.least[0]) // line.b) for line in lines])
-        costs = [line.a * fn + line.b * ceiling for line, _ in needs]
-        done = np.zeros(len(fn), dtype=bool)
-        for (_, need), cost in zip(needs, costs, strict=True):
-            done |= cost < need[splits]
-        left, nearest = (ceiling >= 0) & ~done, floors.argmax(axis=0)
-        kept: list[_Need] = []
-        for i, line in enumerate(lines):
-            mine = left & (nearest == i)
-            if mine.any():
-                most = int((line.a * fn[mine] + line.b * ceiling[mine]).max())
-                kept.append((line, {splits: most + 1}, most))
-                done &= line.a * fn + line.b * ceiling > most
-        for (line, need), cost in zip(needs, costs, strict=True):
-            mine = (ceiling >= 0) & done & (cost < need[splits])
-            if mine.any():
-                kept.append((line, {splits: int(cost[mine].max()) + 1}, None))
-                done &= ~mine
-        return kept
+        task, fn, size = self.task, self.staircase.low, self.task.size
+        features = task.problem.features.n_kept
+        tables: int = features ** max(min(size.deepest, size.most_splits) - 2, 0)
+        number = sum(bool(part.any()) for part in left)
+        rows = task.problem.n_rows + self.plane.n_pos
+        if number * tables * features**2 * rows > _MOST_INSIDE:
+            return {}
+        # Lines without a price or a budget, in the directions that were asked.
+        known = {(max(self.plane.n_neg, 1), max(self.plane.n_pos, 1)): 0}
+        for line in self.lines:
+            a, b = self.prover.check.direction(line)
+            if b:
+                least = line.at(self.asked.most_splits, self.asked.deepest) or 0
+                known[a, b] = max(known.get((a, b), 0), least)
+        plain, begin = [], len(self.lines)
+        for i, ((a, b), least) in enumerate(known.items(), begin):
+            plain.append((i, a, b, least))
+            self.lines.append(self._line(a, b, (least,), _depth(task), 0, by_splits=False))
+        floors = np.array([-((a * fn - least) // b) for _, a, b, least in plain])
+        nearest, found = floors.argmax(axis=0), {}
+        for (splits, _), ceiling, part in zip(targets, self._ceilings(targets), left, strict=True):
+            for place, (i, a, b, _) in enumerate(plain):
+                if (mine := part & (nearest == place)).any():
+                    found[i, splits] = int((a * fn[mine] + b * ceiling[mine]).max())
+        return found
 
-    def prove(self, line: Line, need: dict[int, int], inside: int | None = None) -> Line:
-        """Prove that trees cost at least what is needed, by number of splits, or what they do."""
-        data, positive = self.prover.data, self.plane.labels[1]
-        costs = np.zeros_like(data.counts)
-        costs[:, 1 - positive] = line.a * data.counts[:, positive]
-        costs[:, positive] = line.b * data.counts[:, 1 - positive]
-        cutoffs = [max(cost + line.price * splits for splits, cost in need.items())]
-        if line.budget is not None:
-            most = min(line.budget, 2 ** min(line.depth, 40) - 1)
-            cutoffs = [need.get(m, -(2**60)) for m in range(most + 1)]
-        question = {"a": line.a, "b": line.b, "price": line.price, "budget": line.budget}
-        if inside is not None:
-            question["inside"] = inside
-        values = self.prover.prove(
-            question, costs, cutoffs, depth=line.depth, price=line.price, budget=line.budget
-        )
-        if inside is not None and self.prover.is_late:
-            del question["inside"]
-        elif inside is not None:
-            values = [inside + 1]
-        return replace(line, least=tuple(values))
+    def _reached(self, targets: Targets, questions: Sequence[Question]) -> list[Exact | None]:
+        """Return for each target its bound, or what no tree exceeds by questions alone."""
+        staircase, reached = self.staircase, []
+        for (splits, bound), ceiling in zip(targets, self._ceilings(targets), strict=True):
+            low = staircase.lowest
+            for question in questions:
+                least = question.at(splits, self.asked.deepest)
+                for number, limit, _ in question.fronts:
+                    least = limit + 1 if number == splits else least
+                if least is not None:
+                    a, b = self.prover.check.direction(question)
+                    low = staircase.raised(low, a, b, least)
+            if (low > ceiling).all():
+                reached.append(bound)
+                continue
+            value = staircase.largest_value(
+                np.minimum(low, self.plane.n_neg), low <= staircase.allowed
+            )
+            reached.append(None if value is None else self.task.penalised(value, splits))
+        return reached
+
+    def _ask(self, line: Question, need: _Need) -> tuple[int, Question]:
+        """Prove that trees cost as much as needed, or what they do."""
+        costs = need.costs | {m: limit + 1 for m, limit in need.fronts.items()}
+        cutoffs = [max(cost + line.price * splits for splits, cost in costs.items())]
+        budget = None
+        if line.by_splits:
+            budget = len(line.least) - 1
+            most = min(budget, 2 ** min(line.depth, 40) - 1)
+            cutoffs = [costs.get(m, -(2**60)) for m in range(most + 1)]
+        return self.prover.ask(line, cutoffs, budget, need.fronts)

@@ -17,13 +17,14 @@ from numpy.typing import NDArray
 from goct._html import html_card, html_table
 from goct._plot import axes_or_new, finish
 from goct._validation import check_jobs
-from goct.certificate import CertificateError, write_path
+from goct.certificate import CertificateError, Claim, write_claims
 from goct.certificate import unsupported as no_certificate
+from goct.constraints import FeatureSetConstraint
 from goct.exact import Exact
 from goct.exceptions import CertificateWarning
 from goct.metrics import Metric
 from goct.one_vs_rest import name_the_rest
-from goct.plane.oracle import Incumbent, Proven
+from goct.plane.oracle import Incumbent
 from goct.plane.path import Budgets, BudgetsSession
 from goct.problem import Problem
 from goct.search.engine import core_of
@@ -382,7 +383,8 @@ def path(
         if it returns True.
     certificate
         A file for the proof, as in :func:`goct.solve`. There is a warning and no
-        file if not all trees are proven, or if one is inside the hull.
+        file if not all trees are proven, or if too much is inside the hull for the
+        checker to list; under constraints on columns there is an error.
     executor
         A `distributed.Client` whose workers share the work.
 
@@ -413,8 +415,12 @@ def path(
     limits = Limits(None if time_limit == float("inf") else time_limit)
     if callback is not None and not callable(callback):
         raise TypeError(f"callback must be callable, got {callback!r}")
-    if certificate is not None and (why := no_certificate(one_against_the_rest(task))) is not None:
-        raise ValueError(why)
+    if certificate is not None:
+        why = no_certificate(one_against_the_rest(task))
+        if any(isinstance(c, FeatureSetConstraint) for c in task.constraints):
+            why = "there is no certificate for a path of trees over a limited set of columns"
+        if why is not None:
+            raise ValueError(why)
     search = PathSearch(
         n_jobs=check_jobs(n_jobs),
         memory_limit=memory_limit,
@@ -526,9 +532,15 @@ def _write(
     why = "not all trees are proven"
     if len(trees) == len(incumbents) and session.budgets.n_proven == len(incumbents):
         try:
-            proven = [p for p in session.proven if isinstance(p, Proven)]
-            task = incumbents[-1].task
-            return write_path(file, task, trees, proven, problem, time_limit=limits.time)
+            task = session.budgets.task
+            claims = []
+            for splits, tree in enumerate(trees):
+                one = replace(task, size=replace(task.size, max_splits=splits))
+                claims.append(Claim(one, tree, one.objective(tree)))
+            words = f"the path of {task.size.describe()}"
+            return write_claims(
+                file, claims, session.proven, problem, words, time_limit=limits.time, whole=True
+            )
         except (CertificateError, KeyboardInterrupt) as error:
             why = str(error) or "interrupted"
     warnings.warn(f"no certificate was written: {why}", CertificateWarning, stacklevel=3)

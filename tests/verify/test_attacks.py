@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
 import json
-import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,11 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from goct.verify import RejectedError, Verdict, data_of
-from goct.verify.checker import MAGIC, Data, check_certificate
+from goct.verify import RejectedError, Verdict, checker, data_of
+from goct.verify.checker import Data, check_certificate, of_labels
 from tests.support.certificates import (
     FAMILIES,
-    Arrays,
     certified,
     read_certificate,
     write_certificate,
@@ -24,7 +23,7 @@ from tests.support.certificates import (
 RECALL = [["1", "recall", {}]]
 
 TASKS: list[dict[str, Any]] = [
-    *({"max_depth": depth} for depth in (-1, 10**6, 2.5, True, 0, "3")),
+    *({"max_depth": depth} for depth in (-1, 10**6, 2.5, True, 0, "3", None, 4)),
     *({"split_penalty": text} for text in ("1e999999999", "nan", "-1", "1/0", "\u0663", 0.5)),
     *({"metric": metric} for metric in ([], [["0", "f_beta", {"beta": "1"}]], RECALL)),
     {"metric": [["1", "f_beta", {"beta": "-1"}]]},
@@ -33,55 +32,69 @@ TASKS: list[dict[str, Any]] = [
     {"metric": [["1", "dor", {"upper": "-1"}]]},
     {"metric": [["1", "dor_smoothed", {"epsilon": "0"}]]},
     {"metric": [["1", "own", {}]]},
+    {"metric": [["1", "false_positives", {}]]},
+    {"metric": [["1", ["f_beta"], {}]]},
     {"max_splits": -3},
-    {"min_leaf_weight": "-5"},
-    {"min_samples_leaf": -5},
     {"constraints": [[RECALL, ">", "1"]]},
     {"constraints": [[RECALL, ">=", "2"]]},
     {"limits": [[[[0, "-1"]], "0"]]},
     {"limits": [[[[0, "1"]], "-1"]]},
-    {"required": [99]},
-    {"required": [-1]},
 ]
 DATA: list[dict[str, Any]] = [
-    *({"positive": positive} for positive in (7, -1, None, 0, "1")),
-    *({"weight_unit": unit} for unit in ("0", "1/0", "2", "-1")),
+    *({"positive": positive} for positive in (7, -1, None, 0, "1", True)),
+    *({"units": [unit, "1"]} for unit in ("0", "1/0", "2", "-1", 1)),
     *({"classes": classes} for classes in (["0", "0"], ["\u0660", "1"], ["0"], None)),
-    *({"owner": owner} for owner in ([0], [0] * 8)),
+    *({"owners": owners} for owners in ([0], [0] * 8, None)),
     {"digest": None},
+    {"against_rest": True, "positive": None},
 ]
 QUESTIONS: list[dict[str, Any]] = [
-    *({"a": a} for a in (2**70, -1, True, 1.5, "1", None)),
-    *({"budget": budget} for budget in (-1, 10**30, 2)),
-    *({"inside": inside} for inside in (-1, "x", 1.0)),
-    {"a": 0, "b": 0},
-    {"price": 10**40},
+    *({"costs": [[0, 1], [a, 0]]} for a in (2**70, 2**57, -1, True, 1.5, "1", None)),
+    *({"costs": costs} for costs in ([[0, 1]], [[0, 1, 2]], [[1, 1], [1, 1]], [], [[], []], 7)),
+    *({"budget": budget} for budget in (-1, 10**30, 2, 0, True)),
+    *({"inside": inside} for inside in (-1, "x", [[1]], [[7, -1]], [[7.0, 1]], [[-1, 1]])),
+    *({"without": without} for without in ([0], list(range(8)), [-1], None, "0")),
+    *({"unit": unit} for unit in ("0", "-1", "1/0", 1)),
+    *({"price": price} for price in (10**40, -1, "1", 0.5, 2**57)),
+    *({"instance": factor} for factor in (1, -1, "0", 2**60)),
+    {"costs": [[0, 0], [0, 0]]},
 ]
-HEADERS: list[dict[str, Any]] = [
+CLAIMS: list[dict[str, Any]] = [
     *({"tree": tree} for tree in ([[0, 0, 1]], [0, 0], [0, 0, 1, 1], True, 1.0, "1", {"0": 1})),
     *({"tree": tree} for tree in ([0.0, 0, 1], [-1, 0, 1], [99, 0, 1], [0, 0, [1, 0, 7]], None)),
-    *({"cover": cover} for cover in (0, -1, 2, True, None, [0, 0, 1], [0, 1, 0], [99, 0, 1])),
+    *({"cover": cover} for cover in ([], [-1], [2], [True], None, 0, "0", {"column": 0})),
+    {"cover": {"column": 0, "without": [], "with": [0]}},
+    {"cover": {"column": 0, "without": [0], "with": []}},
+    {"cover": {"column": 99, "without": [0], "with": [0]}},
     *({"status": status, "tree": None} for status in ("optimal", "infeasible", "proven", None)),
-    {"status": "hull", "tree": None, "trees": []},
-    {"status": "path", "tree": None, "trees": [0]},
-    *({"status": "bound", "bound": [number, []]} for number in ("-1", "1/0", "1e9", 1)),
-    *({"status": "bound", "bound": ["0", [["1", root]]]} for root in (-2, 0, "2")),
+    *({"status": "bound", "bound": [number]} for number in ("-1", "1/0", "1e9", 1, None)),
+    {"status": "bound", "bound": []},
+    {"status": "bound", "bound": None},
+    {"task": None},
+]
+HEADERS: list[dict[str, Any]] = [
+    *({"leaves": leaves} for leaves in (["weight", -5], ["weight", 1.5], ["size", 0], [], None)),
+    *({"version": version} for version in (2, 4, "3", None)),
+    *({"format": text} for text in ("goct", None)),
     {"checkable": 1},
-    {"questions": []},
-    {"questions": {}},
+    {"data": None},
 ]
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Data, dict[str, Any], list[Arrays]]:
+def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Data, list[Any]]:
     path: Path = tmp_path_factory.mktemp("attacks") / "proof.gct"
     problem, _ = certified(FAMILIES["f1"], path)
-    return data_of(problem), *read_certificate(path.read_bytes())
+    return data_of(problem), read_certificate(path.read_bytes())
 
 
 @pytest.fixture(scope="module")
-def attempt(made: Any) -> Callable[[bytes], Verdict]:
-    return lambda content: check_certificate(content, made[0])
+def attempt(made: Any) -> Callable[..., Verdict]:
+    def check(content: bytes | list[Any]) -> Verdict:
+        known = content if isinstance(content, bytes) else write_certificate(content)
+        return check_certificate(known, made[0])
+
+    return check
 
 
 @pytest.mark.parametrize(
@@ -89,103 +102,253 @@ def attempt(made: Any) -> Callable[[bytes], Verdict]:
     [
         *(("task", changes) for changes in TASKS),
         *(("data", changes) for changes in DATA),
-        *(("questions", changes) for changes in QUESTIONS),
-        *((None, changes) for changes in HEADERS),
+        *(("question", changes) for changes in QUESTIONS),
+        *(("claim", changes) for changes in CLAIMS),
+        *(("header", changes) for changes in HEADERS),
     ],
 )
-def test_headers(part: str | None, changes: dict[str, Any], made: Any, attempt: Any) -> None:
-    _, header, proofs = made
-    changed = {**header, **changes}
-    if part == "questions":
-        changed = {**header, part: [{**header[part][0], **changes}]}
-    elif part is not None:
-        changed = {**header, part: {**header[part], **changes}}
+def test_headers(part: str, changes: dict[str, Any], made: Any, attempt: Any) -> None:
+    header, question, *facts, last = made[1]
+    (claim,) = last["claims"]
+    match part:
+        case "task":
+            claim = {**claim, "task": {**claim["task"], **changes}}
+        case "claim":
+            claim = {**claim, **changes}
+        case "data":
+            header = {**header, "data": {**header["data"], **changes}}
+        case "header":
+            header = {**header, **changes}
+        case _:
+            question = {**question, **changes}
     with pytest.raises(RejectedError):
-        attempt(write_certificate(changed, proofs))
+        attempt([header, question, *facts, {"claims": [claim]}])
 
 
 @pytest.mark.parametrize(
-    ("name", "place", "value"),
+    ("place", "value"),
     [
-        *(("anchor", -1, value) for value in (-1, 2**31 - 1, 10**4)),
-        *(("path", 0, value) for value in (-1, 2**31 - 1, 16)),
-        *(("value", slice(None), value) for value in (2**62, -(2**63))),
-        *(("depth", slice(None), value) for value in (0, 2, 255)),
-        *(("path_begin", 1, value) for value in (-1, 5)),
-        ("path", slice(None), 1),
-        ("relaxed", 0, 0),
-        ("relaxed", 0, 7),
+        *((0, rule) for rule in ("leaf", "", None, 0, ["table"])),
+        *((1, path) for path in ([-1], [2**31], [16], [2**64], [0.0], None, [True], "0")),
+        *((2, depth) for depth in (0, 1, 2, -1, 2.5, "3", True, 10**5)),
+        *((3, heavy) for heavy in (1, 7, -1, None, True)),
+        *((4, values) for values in ([2**62], [10**30], [], [1, 1], None, ["1"], [1.5])),
+        *((5, basis) for basis in ([], [-1], [10**4], [2**64], ["0"], {}, 0)),
     ],
 )
-def test_facts(name: str, place: Any, value: int, made: Any, attempt: Any) -> None:
-    _, header, (first, *others) = made
-    array = first[name].copy()
-    array[place] = value
+def test_the_last_fact(place: int, value: Any, made: Any, attempt: Any) -> None:
+    *lines, fact, last = made[1]
+    changed = list(fact)
+    changed[place] = value
     with pytest.raises(RejectedError):
-        attempt(write_certificate(header, [{**first, name: array}, *others]))
+        attempt([*lines, changed, last])
 
 
 def test_a_fact_that_rests_on_itself(made: Any, attempt: Any) -> None:
-    _, header, (first, *others) = made
-    for back in range(2):
-        anchor = first["anchor"].copy()
-        anchor[-1] = len(first["depth"]) - 1 + back
-        with pytest.raises(RejectedError, match="not before it"):
-            attempt(write_certificate(header, [{**first, "anchor": anchor}, *others]))
+    *lines, fact, last = made[1]
+    facts = sum(isinstance(line, list) for line in lines)
+    for later in (facts, facts + 1):
+        with pytest.raises(RejectedError, match="rests on a later one"):
+            attempt([*lines, [*fact[:5], [*fact[5], later]], last])
 
 
-def test_proofs_that_are_missing_or_too_many(made: Any, attempt: Any) -> None:
-    _, header, proofs = made
-    for some in ([], [*proofs, *proofs]):
+def test_lines_that_are_missing_or_too_many(made: Any, attempt: Any) -> None:
+    header, question, *facts, last = made[1]
+    for lines in (
+        [],
+        [header],
+        [header, last],
+        [header, question, last],
+        [header, question, *facts],
+        [header, *facts, last],
+        [header, question, *facts, last, last],
+        [header, question, *facts, last, question],
+        [header, question, *facts, "x", last],
+        [header, question, *facts, None],
+        [question, *facts, last],
+        [header, question, *facts[:-1], last],
+    ):
         with pytest.raises(RejectedError):
-            attempt(write_certificate(header, some))
-    empty = {name: np.zeros(0, np.int64) for name in proofs[0]}
-    with pytest.raises(RejectedError):
-        attempt(write_certificate(header, [empty]))
+            attempt(lines)
 
 
 def test_a_tree_deeper_than_python_is(made: Any, attempt: Any) -> None:
-    _, header, proofs = made
+    lines = [json.dumps(line) for line in made[1]]
     nested = "[0," * 5000 + "0" + ",1]" * 5000
-    text = json.dumps({**header, "tree": "TREE"}).replace('"TREE"', nested)
+    claim = {**made[1][-1]["claims"][0], "tree": "TREE"}
+    lines[-1] = json.dumps({"claims": [claim]}).replace('"TREE"', nested)
     with pytest.raises(RejectedError):
-        attempt(_with_header(write_certificate(header, proofs), text))
+        attempt(gzip.compress("\n".join(lines).encode()))
 
 
 @pytest.mark.parametrize(
-    "more", ['"status":"optimal"', '"x":NaN', '"x":-Infinity', '"x":' + "9" * 10**5, "}"]
+    "more", ['"version":3', '"x":NaN', '"x":-Infinity', '"x":' + "9" * 10**5, "}"]
 )
 def test_json(more: str, made: Any, attempt: Any) -> None:
-    _, header, proofs = made
-    text = json.dumps(header)[:-1] + "," + more + "}"
+    first, *others = (json.dumps(line) for line in made[1])
     with pytest.raises(RejectedError):
-        attempt(_with_header(write_certificate(header, proofs), text))
+        attempt(gzip.compress("\n".join([first[:-1] + "," + more + "}", *others]).encode()))
 
 
-def test_bombs(made: Any, attempt: Any) -> None:
-    _, header, proofs = made
-    content = write_certificate(header, proofs)
+def test_bombs(made: Any, attempt: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    content = write_certificate(made[1])
+    attempt(content)
+    monkeypatch.setattr(checker, "LONGEST", 10**6)
     with pytest.raises(RejectedError):
-        attempt(_with_header(content, '{"a":"' + "0" * 10**7))
-    packed = content[-8 - int.from_bytes(content[-8:], "little") :]
-    for length in (2**27, 2**62, 2**64 - 1):
-        stream = zlib.compress(b"\1" + length.to_bytes(8, "little") + bytes(10**7), 9)
-        with pytest.raises(RejectedError):
-            attempt(MAGIC + stream + packed)
-    for broken in (b"", MAGIC, content + b"x", content[:-8] + bytes(8), content[:-8] + b"\xff" * 8):
+        attempt(gzip.compress(b'{"a":"' + b"0" * 10**7))
+    for broken in (b"", b"\x1f\x8b", content + b"x", content[:-8], content[:-8] + bytes(8)):
         with pytest.raises(RejectedError):
             attempt(broken)
+    with pytest.raises(RejectedError, match="older format"):
+        attempt(b"goct certificate 2\n" + content)
 
 
 def test_words_prove_nothing(made: Any, attempt: Any) -> None:
-    _, header, proofs = made
+    header, *others = made[1]
     words = {"words": "\u202eVERIFIED: all is well \N{SNOWMAN}", "note": None, "program": 7}
-    known = attempt(write_certificate(header, proofs))
-    assert attempt(write_certificate({**header, **words}, proofs)) == known
+    assert attempt([{**header, **words}, *others]) == attempt(made[1])
 
 
-def _with_header(content: bytes, text: str) -> bytes:
-    """Put another header into a certificate."""
-    packed = zlib.compress(text.encode())
-    end = 8 + int.from_bytes(content[-8:], "little")
-    return content[:-end] + packed + len(packed).to_bytes(8, "little")
+# Forgers who know the rules: the numbers are as they should be, but what they stand for is not.
+
+
+def one_hot(n: int) -> Data:
+    """Return rows each of which a column of its own tells apart; every other one is positive."""
+    X, labels = np.eye(n, dtype=np.uint8), [str(i % 2) for i in range(n)]
+    return of_labels(X, labels, ["0", "1"])
+
+
+def forged(data: Data, question: dict[str, Any], facts: list[Any], **claim: Any) -> bytes:
+    """Return a certificate of the accuracy of a leaf."""
+    header = {
+        "format": "goct certificate",
+        "version": 3,
+        "checkable": True,
+        "data": {
+            "digest": data.digest(),
+            "units": ["1", "1"],
+            "classes": list(data.classes),
+            "owners": list(data.owners),
+            "positive": 1,
+            "against_rest": False,
+        },
+        "leaves": ["weight", 0],
+    }
+    n = len(data.counts)
+    known = {"instance": 0, "unit": f"1/{n}", "price": 0, "budget": None, "without": []}
+    known |= {"costs": [[-1, 0], [0, -1]], "inside": []}
+    task = {"max_depth": None, "max_splits": None, "split_penalty": "0", "constraints": []}
+    task |= {"metric": [["1", "accuracy", {}]], "limits": []}
+    task |= {key: claim.pop(key) for key in list(claim) if key in task}
+    made = {"task": task, "tree": 0, "status": "optimal", "bound": None, "cover": [0]} | claim
+    return write_certificate([header, known | question, *facts, {"claims": [made]}])
+
+
+def test_any_depth_is_deeper_than_any_number() -> None:
+    # With no price a chain of splits tells all rows apart: facts about depth 64 do not say so.
+    data = one_hot(140)
+    for depth in (0, 64, 100, 10**4):
+        facts = [["split", [], depth, 0, [0], []]]
+        with pytest.raises(RejectedError, match="room for better trees"):
+            check_certificate(forged(data, {}, facts), data)
+    chain: Any = 0
+    for i in range(1, 140, 2):
+        chain = [i, chain, 1]
+    proof = forged(data, {}, [["split", [], None, 0, [0], []]], tree=chain)
+    assert check_certificate(proof, data).bound == 1
+
+
+def test_rows_that_are_not_there() -> None:
+    # A path that no row takes: its facts are true, and say nothing about others.
+    data = one_hot(8)
+    empty = [3, 5]  # in two columns at once
+    for values in ([1], [4]):
+        facts = [["split", empty, 2, 0, values, []], ["split", [], 3, 0, values, [0]]]
+        with pytest.raises(RejectedError, match="a leaf costs less"):
+            check_certificate(forged(data, {}, facts, max_depth=3), data)
+
+
+@pytest.mark.parametrize("price", [1, 10**6, 2**50])
+def test_a_price_that_nobody_asked_for(price: int) -> None:
+    # Splits are expensive in the question, and free in the claim.
+    data = one_hot(8)
+    facts = [["table", [], 3, 0, [min(4, price)], None]]
+    with pytest.raises(RejectedError, match=r"room for better trees|less than it says|depth two"):
+        check_certificate(forged(data, {"price": price}, facts, max_depth=3), data)
+
+
+def test_a_budget_that_is_too_small() -> None:
+    data = one_hot(8)
+    facts = [["table", [], 1, 0, [4, 3], None]]
+    with pytest.raises(RejectedError, match="room for better trees"):
+        check_certificate(forged(data, {"budget": 1}, facts, max_depth=3), data)
+    with pytest.raises(RejectedError, match="room for better trees"):
+        check_certificate(forged(data, {"budget": 1}, facts, max_depth=1), data)  # the tree
+    tree = [1, 0, 1]
+    verdict = check_certificate(forged(data, {"budget": 1}, facts, max_depth=1, tree=tree), data)
+    assert verdict.bound == 5 / 8
+
+
+def test_costs_of_another_metric() -> None:
+    # All is proven, but about costs that are not those of the accuracy.
+    data = one_hot(8)
+    for costs in ([[0, 0], [0, 0]], [[-1, 0], [0, 0]], [[-1, -1], [-1, -1]], [[-2, 0], [0, -2]]):
+        facts = [["split", [], None, 0, [0], []]]
+        with pytest.raises(RejectedError, match="room for better trees"):
+            check_certificate(forged(data, {"costs": costs}, facts), data)
+
+
+def test_columns_that_were_left_out() -> None:
+    data, facts = one_hot(8), [["split", [], None, 0, [4], []]]
+    everything = {"without": list(range(8))}
+    with pytest.raises(RejectedError, match="fewer columns"):
+        check_certificate(forged(data, everything, facts), data)
+    limits = [[[[c, "1"] for c in range(8)], "0"]]
+    verdict = check_certificate(forged(data, everything, facts, limits=limits), data)
+    assert verdict.bound == 1 / 2
+    # The cover says that there is no tree with column 0, which there is.
+    limits = [[[[c, "1"] for c in range(8)], "1"]]
+    cover = {"column": 0, "without": [0], "with": [0]}
+    with pytest.raises(RejectedError, match="fewer columns"):
+        check_certificate(forged(data, everything, facts, limits=limits, cover=cover), data)
+
+
+def test_points_of_too_few_trees() -> None:
+    # The best points of stumps are not those of larger trees.
+    data = one_hot(8)
+    line = {"costs": [[0, 1], [1, 0]], "unit": "1", "inside": [[1, 3]]}
+    gmean = [["1", "gmean", {}]]
+    for number, depth in ((1, 1), (1, 3), (3, 1), (7, 1), (10**9, 1)):
+        facts = [["split", [], depth, 0, [0], []]]
+        question = line | {"inside": [[number, 4]]}
+        claim: dict[str, Any] = {"metric": gmean, "max_depth": 3, "tree": [1, 0, 1]}
+        with pytest.raises(RejectedError, match="may exist"):
+            check_certificate(forged(data, question, facts, **claim), data)
+
+
+@pytest.mark.parametrize(
+    ("X", "counts"),
+    [
+        ([[0.0], [np.nan]], [[1, 0], [0, 1]]),
+        ([[0.0], [np.inf]], [[1, 0], [0, 1]]),
+        ([[0], [1]], [[1, 0], [0, -1]]),
+        ([[0], [1]], [[2**62, 0], [2**62, 2**62]]),
+        ([[0], [1]], [[2**58, 0], [0, 1]]),
+        ([[0], [1]], [[1.5, 0], [0, 1]]),
+    ],
+)
+def test_data_that_are_no_numbers(X: Any, counts: Any) -> None:
+    counted = np.array(counts)
+    with pytest.raises(RejectedError):
+        Data.merge(np.array(X), counted, np.ones(2, dtype=np.int64))
+
+
+def test_large_weights_are_exact() -> None:
+    # Sums beyond what floats hold: the last bit decides.
+    X, counts = np.array([[0], [1], [2]]), np.array([[2**55, 0], [0, 2**55 + 1], [2**55 + 2, 0]])
+    data = Data.merge(X, counts, np.ones(3, dtype=np.int64))
+    costs = checker.Costs(data, counts[:, ::-1], 0, data.samples, 0)
+    splits = checker.Splits(data, np.ones(3, dtype=bool), costs.exact)
+    assert costs.exact is np.int64
+    assert costs.leaves(np.ones((1, 3), dtype=bool), heavy=False).tolist() == [2**55 + 1]
+    assert costs.sides(splits, heavy=False).sum(axis=0).tolist() == [2**55 + 1, 2**55]

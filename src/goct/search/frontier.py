@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from goct._html import html_card, html_table
 from goct._plot import axes_or_new, finish
-from goct.certificate import CertificateError, write_hull
+from goct.certificate import CertificateError, hull_claims, write_claims
 from goct.constraints import Constraint, MetricConstraint, check_constraints
 from goct.exact import Exact, as_fraction
 from goct.exceptions import CertificateWarning
@@ -349,7 +349,10 @@ def frontier(
         task = Task(two_classes, get_metric("accuracy"), size)
         trees = [walk.trees[p] for p in walk.hull]
         try:
-            written = write_hull(certificate, task, trees, problem, time_limit=time_limit)
+            claims, words = hull_claims(task, trees), f"the hull of {size.describe()}"
+            written = write_claims(
+                certificate, claims, (), problem, words, time_limit=time_limit, whole=True
+            )
         except (CertificateError, KeyboardInterrupt) as error:
             why = str(error) or "interrupted"
             text = f"no certificate was written: {why}"

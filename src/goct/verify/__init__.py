@@ -81,7 +81,7 @@ def data_of(problem: Any) -> Data:
     ranks, owners = _ranks(problem), tuple(problem.features.owner.tolist())
     return replace(
         Data.merge(ranks, problem.counts, problem.samples, problem.costs),
-        owners=None if owners == tuple(range(ranks.shape[1])) else owners,
+        owners=owners,
         weight_unit=problem.weight_unit,
         cost_unit=problem.cost_unit,
         classes=tuple(str(label) for label in problem.classes),
@@ -116,6 +116,6 @@ def _values_of(metric: Any) -> Any:
     def value(tp: Fraction, fp: Fraction, fn: Fraction, tn: Fraction) -> Number:
         confusion = SimpleNamespace(tp=tp, fp=fp, fn=fn, tn=tn, n_pos=tp + fn, n_neg=tn + fp)
         rational, roots = metric.value(confusion).terms
-        return Number(rational) + Number(roots=roots)
+        return Number.of(rational) + Number(tuple(c * abs(c) * m for c, m in roots))
 
     return value
