@@ -67,7 +67,7 @@ def read_lines(content: bytes) -> Iterator[Any]:
             while line := file.readline(LONGEST):
                 yield decoder.decode(line.decode())
     except (OSError, EOFError, zlib.error, ValueError, RecursionError) as error:
-        raise RejectedError(f"the file is damaged, or no certificate: {error}") from None
+        raise RejectedError(f"the file is damaged, or no certificate of goct: {error}") from None
 
 
 def read_header(content: bytes) -> dict[str, Any]:
