@@ -314,6 +314,38 @@ bool ThresholdProver::is_enough(const Level& at, const Sides& sides, int t) cons
     return most <= 3 || bound[0][t] + bound[1][t] >= at.best[3];
 }
 
+// Lists thresholds of a column whose sides bound all others, now that the best is known: few of those that were solved.
+void ThresholdProver::list_needed(Level& at, int c, const Sides& solved) const {
+    Sides chosen = solved;
+    const int count = static_cast<int>(solved.done.size());
+    std::ranges::fill(chosen.done, 0);
+    for (const int side : {0, 1}) {
+        std::ranges::fill(chosen.bound[side], 0);
+        std::ranges::fill(chosen.found[side], -kInfinite);
+    }
+    std::vector<int> left;      // solved, not chosen
+    for (int t = 0; t < count; ++t)
+        if (solved.done[t]) left.push_back(t);
+    while (!left.empty()) {
+        std::vector<int> open;
+        for (int t = 0; t < count; ++t)
+            if (!chosen.done[t] && !is_enough(at, chosen, t)) open.push_back(t);
+        if (open.empty()) return;
+        const std::size_t number = std::min<std::size_t>(open.size(), 8);
+        for (std::size_t i = 0; i < number && !left.empty(); ++i) {
+            const int middle = open[(2 * i + 1) * open.size() / (2 * number)];
+            auto nearest = std::ranges::lower_bound(left, middle);
+            if (nearest == left.end() || (nearest != left.begin() && middle - nearest[-1] < *nearest - middle)) --nearest;
+            const int t = *nearest;
+            left.erase(nearest);
+            for (const int side : {0, 1}) chosen.found[side][t] = chosen.bound[side][t] = solved.found[side][t];
+            chosen.done[t] = 1;
+            at.basis.push_back(feature(at.node, c, t));
+        }
+        spread(at, c, chosen);
+    }
+}
+
 // Trees of depth two at most. True if smaller leaves make no difference.
 bool ThresholdProver::solve_small(int l, int depth, Leaves leaves) {
     Level& at = level(l);
@@ -346,6 +378,7 @@ bool ThresholdProver::solve_small(int l, int depth, Leaves leaves) {
     };
     std::vector<StumpScans::Lane> lanes;
     StumpScans::Values values;
+    std::vector<Sides> solved;
     try {
         if (at.usable == 2) scans_->load(node);
         for (int c = 0; c < node.columns(); ++c) {
@@ -378,7 +411,6 @@ bool ThresholdProver::solve_small(int l, int depth, Leaves leaves) {
                         sides.found[side][t] = sides.bound[side][t] =
                             with_split(values.leaf[side][i], values.stump[side][i]);
                     sides.done[t] = 1;
-                    at.basis.push_back(feature(node, c, t));
                     if (is_enough(at, sides, t)) continue;
                     if (leaves == Leaves::heavy)
                         take_heavy(c, t);
@@ -387,7 +419,9 @@ bool ThresholdProver::solve_small(int l, int depth, Leaves leaves) {
                 }
                 spread(at, c, sides);
             }
+            solved.push_back(std::move(sides));
         }
+        for (std::size_t c = 0; c < solved.size(); ++c) list_needed(at, static_cast<int>(c), solved[c]);
     } catch (const SearchStopped&) {
         stopped_ = true;
         control_.finish();

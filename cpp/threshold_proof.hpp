@@ -80,6 +80,7 @@ private:
     void leaves_of(const Level& at, int c, Sides& sides) const;
     void spread(const Level& at, int c, Sides& sides) const;
     bool is_enough(const Level& at, const Sides& sides, int t) const;
+    void list_needed(Level& at, int c, const Sides& solved) const;
 
     static constexpr std::size_t kMostLanes = StumpScans::kMost;
 

@@ -23,6 +23,7 @@ import re
 import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -154,9 +155,10 @@ class Data:
         return np.ascontiguousarray(narrow[distinct_columns(narrow)].T)
 
     @cached_property
-    def wide(self) -> Array:
-        """The columns of more than two values."""
-        return np.asarray(self.ranks[self.ranks.max(axis=1, initial=0) > 1])
+    def wide(self) -> dict[int, int]:
+        """The columns of more than two values, numbered from 1 on."""
+        wide = np.flatnonzero(self.ranks.max(axis=1, initial=0) > 1).tolist()
+        return {column: i for i, column in enumerate(wide, 1)}
 
     @cached_property
     def _sides(self) -> dict[int, Array]:
@@ -415,11 +417,22 @@ class Splits:
         narrow = distinct_columns(bits.T) if narrow is None else narrow
         self.cells: Array = bits[:, narrow].astype(exact)
         self.size, self.chains = self.cells.shape[1], []
-        for ranks in data.wide[:, self.rows]:
+        for column in data.wide:
+            ranks = data.ranks[column, self.rows]
             order = np.argsort(ranks, kind="stable")
             ends = np.flatnonzero(np.diff(ranks[order]))
             self.chains.append((ranks, order, ends))
             self.size += len(ends)
+
+    def parts(self) -> Iterator[tuple[slice, Splits]]:
+        """Yield the columns of two values together, and each of the others by itself."""
+        begin = 0
+        for chains in ([], *([chain] for chain in self.chains)):
+            part = copy(self)
+            part.cells, part.chains = self.cells[:, : 0 if chains else None], chains
+            part.size = part.cells.shape[1] + sum(len(ends) for *_, ends in chains)
+            yield slice(begin, begin + part.size), part
+            begin += part.size
 
     def right(self) -> Array:
         """Return which rows are on the right of each feature; shape (features, rows)."""
@@ -598,13 +611,17 @@ class Facts:
             return leaves[:, None]
         if listed is None:
             return with_one(leaves, costs.stumps(splits, splits.right(), heavy))
-        features = [self.data.side(2 * feature + 1) for feature in integers(listed)]
-        right = np.array(features, dtype=bool).reshape(-1, len(splits.mask)) & splits.mask
-        sets, bounds = np.concatenate([right, splits.mask & ~right]), with_one(leaves, 0 * leaves)
-        for strict in {False, heavy}:
-            stumps = costs.stumps(splits, right[:, splits.rows], strict).ravel()
-            values = with_one(costs.leaves(sets, strict)[None], stumps[None])[0].T
-            self.raise_bounds(bounds, splits, sets, values, np.full(len(sets), strict))
+        bounds = with_one(leaves, 0 * leaves)
+        owner = [self.data.wide.get(self.data.column(f), 0) for f in integers(listed)]
+        for number, (place, part) in enumerate(splits.parts()):
+            features = [f for f, c in zip(listed, owner, strict=True) if c == number]
+            right = [self.data.side(2 * feature + 1) & splits.mask for feature in features]
+            sets = np.array([*right, *(splits.mask & ~side for side in right)], dtype=bool)
+            for strict in {False, heavy} if right else ():
+                stumps = costs.stumps(splits, sets[: len(right), splits.rows], strict).ravel()
+                values = with_one(costs.leaves(sets, strict)[None], stumps[None])[0].T
+                kinds = np.full(len(sets), strict)
+                self.raise_bounds(bounds[..., place], part, sets, values, kinds)
         return bounds
 
     def split(self, splits: Splits, depth: int, heavy: bool, names: Any) -> Array:
