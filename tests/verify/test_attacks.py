@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -352,3 +353,41 @@ def test_large_weights_are_exact() -> None:
     assert costs.exact is np.int64
     assert costs.leaves(np.ones((1, 3), dtype=bool), heavy=False).tolist() == [2**55 + 1]
     assert costs.sides(splits, heavy=False).sum(axis=0).tolist() == [2**55 + 1, 2**55]
+
+
+def test_costs_that_are_not_those_of_errors() -> None:
+    # Instance costs make a question dear, whatever the errors are.
+    X, counts = np.array([[0], [1]], dtype=np.uint8), np.array([[3, 1], [1, 3]])
+    data = Data.merge(X, counts, counts.sum(axis=1), np.array([[10, 10], [10, 10]]))
+    data = replace(data, classes=("0", "1"))
+    question = {"costs": [[0, 1], [1, 0]], "unit": "1", "instance": 100}
+    facts = [["split", [], None, 0, [0], []]]
+    f1 = [["1", "f_beta", {"beta": "1"}]]
+    with pytest.raises(RejectedError, match="no costs of errors alone"):
+        check_certificate(forged(data, question, facts, metric=f1, tree=1), data)
+
+
+@pytest.mark.parametrize("name", ["recall", "specificity", "youden", "true_negatives", "f_beta"])
+def test_metrics_of_two_classes_about_three(name: str) -> None:
+    data = of_labels(np.eye(3, dtype=np.uint8), ["0", "1", "2"], ["0", "1", "2"])
+    question = {"costs": [[0, 0, 0]] * 3}
+    options = {"beta": "1"} if name == "f_beta" else {}
+    facts = [["split", [], None, 0, [0], []]]
+    for claim in (
+        {"metric": [["1", name, options]]},
+        {"constraints": [[[["1", name, {}]], ">=", "0"]]},
+    ):
+        with pytest.raises(RejectedError, match="no two classes"):
+            check_certificate(forged(data, question, facts, **claim), data)
+
+
+def test_a_parameter_by_another_name() -> None:
+    # Without the smoothing the odds ratio is 0 where it should be infinite.
+    for key in ("epsilon", "eps"):
+        with pytest.raises(RejectedError, match="negative parameter"):
+            checker.read_metric([["1", "dor_smoothed", {key: "0"}]])
+
+
+def test_classes_of_one_name() -> None:
+    with pytest.raises(RejectedError, match="same name"):
+        of_labels(np.eye(2, dtype=np.uint8), ["0", "1"], ["0", "1", "1"])

@@ -50,7 +50,7 @@ def test_no_mutant_proves_anything_else(
     data, content = certificates[name]
     known = check_certificate(content, data)
     rejected = harmless = 0
-    for _, mutant in mutants(content, np.random.default_rng(0), 120):
+    for _, mutant in mutants(content, np.random.default_rng(0), 60):
         try:
             verdict = check_certificate(mutant, data)
         except RejectedError:

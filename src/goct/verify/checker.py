@@ -337,8 +337,8 @@ def read_metric(terms: Any, own: Callable[..., Number] | None = None) -> Metric:
             options = {"costs": [[fraction(cost) for cost in row] for row in options["costs"]]}
         else:
             options = {key: fraction(value) for key, value in options.items()}
-            positive = all(v >= 0 and (v or key != "epsilon") for key, v in options.items())
-            require(positive, "a parameter of the metric is negative")
+            least = min(options.values(), default=Fraction(1))
+            require(least >= 0 and (least or name != "dor_smoothed"), "a negative parameter")
         read.append((fraction(weight), name, {"function": own} if name == "own" else options))
     return tuple(read)
 
@@ -460,7 +460,7 @@ class Costs:
         self.base, self.classes = costs.min(axis=1), costs.shape[1]
         avoidable = costs - self.base[:, None]
         self.swing = avoidable.max(axis=1)
-        total = max(int(self.swing.sum()) + 4 * price, int(weight.sum()))
+        total = max(int(self.swing.sum()) + 4 * price, int(weight.sum()), len(weight))
         require(total < LARGEST and self.classes > 1, "too large to check, or only one class")
         # Sums of integers below these sizes are exact in floats, in whatever order.
         self.exact: Any = np.float32 if total < 2**22 else np.float64 if total < 2**51 else np.int64
@@ -886,8 +886,8 @@ class Check:
         last, costs, fronts = facts.facts[-1], facts.costs, []
         self.facts, base = self.facts + len(facts.facts), int(costs.base.sum())
         for most, limit in inside:
-            plain = not question.price and not question.by_splits and not question.instance
-            require(plain, "points are listed for errors of two classes")
+            plain = not question.price and not question.by_splits
+            require(plain and sum(self.totals) < 2**51, "points need free splits and small counts")
             counts = costs.data.counts[:, list(self.two_classes())].T
             depth = min(last.depth, integer(most))  # a tree is no deeper than it has splits
             given = costs, np.array(self.direction(question)), counts
@@ -905,13 +905,16 @@ class Check:
         """Return what false negatives and false positives cost."""
         (p, n), table = self.two_classes(), question.table
         plain = table[p][p] == table[n][n] == 0 <= min(table[p][n], table[n][p])
-        require(plain, "there is a cost without an error, or a negative one")
+        require(plain and not question.instance, "these are no costs of errors alone")
         return table[p][n], table[n][p]
 
     def claim(self, claim: dict[str, Any]) -> tuple[str, float | None, float | None]:
         """Check a claim; return it in words, with the objective of its tree and its bound."""
         self.task = Task.read(claim["task"], len(self.weight), self.own)
         status, tree = claim["status"], claim["tree"]
+        for metric in (self.task.metric, *(metric for metric, *_ in self.task.constraints)):
+            if not ALL_CLASSES.issuperset(name for _, name, _ in metric):
+                self.two_classes()  # which these metrics are about
         value = None if tree is None else self.objective(tree)
         self.bound: Number | None = value
         if status == "bound":
@@ -1118,6 +1121,7 @@ def check_certificate(
 def of_labels(X: Array, labels: Sequence[Any], classes: Sequence[Any]) -> Data:
     """Return the data of numbers and labels; classes are compared as text."""
     place = {str(label): k for k, label in enumerate(classes)}
+    require(len(place) == len(classes), "two classes have the same name")
     counts = np.zeros((len(labels), len(classes)), dtype=np.int64)
     for i, label in enumerate(labels):
         require(str(label) in place, f"the class {label!r} is not in the certificate")
