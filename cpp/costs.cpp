@@ -74,11 +74,15 @@ Ratio least_ratio(const Costs& from, const Costs& to) {
     Ratio least{kInfinite, 1};
     const auto include = [&](std::int64_t before, std::int64_t after) {
         if (before > 0 && multiply(after, least.denominator) < multiply(least.numerator, before))
-            least = {after, before};
+            least.numerator = after, least.denominator = before;
     };
     include(from.split_cost(), to.split_cost());
     for (int r = 0; r < from.rows(); ++r)
-        for (int k = 0; k < from.classes(); ++k) include(from.cost(r, k), to.cost(r, k));
+        for (int k = 0; k < from.classes(); ++k) {
+            const std::int64_t before = from.cost(r, k), after = to.cost(r, k);
+            include(before, after);
+            if (before > 0) least.largest = std::max(least.largest, double(after) / double(before));
+        }
     return least.numerator == kInfinite ? Ratio{} : least;
 }
 

@@ -51,7 +51,12 @@ private:
 struct Ratio {
     std::int64_t numerator = 0;
     std::int64_t denominator = 1;
+    double largest = 0;         // no cost of a leaf grows by more than this
 
+    // Is it almost the same for all rows, but for one part in so many?
+    bool is_close(double parts) const {
+        return parts * double(numerator) / double(denominator) >= (parts - 1) * largest;
+    }
     std::int64_t scaled_up(std::int64_t bound) const;  // ceil(bound * ratio)
 };
 

@@ -201,7 +201,7 @@ void ThresholdFronts::walk_intervals(const Walk& walk, const std::vector<std::ve
         const ThresholdSearch::Range range = search_.alive(walk.l, interval, limit);
         if (range.size() == 0 || !matters(walk, interval.first, interval.last, limits)) continue;
         const int best = search_.most_promising(walk.l, interval.column);
-        const int t = range.first <= best && best <= range.last ? best : (range.first + range.last) / 2;
+        const int t = range.first <= best && best <= range.last ? best : range.middle();
         const Solved solved = search_.solve_sides(walk.l, shares(walk.size), interval, t, limit);
         const Known known = look(walk, interval.column, solved, interval.first, interval.last);
         push(interval.column, interval.first, known);

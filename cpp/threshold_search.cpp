@@ -9,6 +9,7 @@ namespace goct {
 namespace {
 
 constexpr std::size_t kFewLanes = 6;
+constexpr int kSlack = 32;      // one part in so many
 
 }  // namespace
 
@@ -79,7 +80,9 @@ bool ThresholdSearch::probe(const RankedNode::Name& rows, const Question& questi
     if (found->costs != context_.costs_number) {
         if (context_.techniques.transfer)
             out.bound = std::max(out.bound, context_.ratios[found->costs].scaled_up(found->value) - rows.base);
+        out.is_close = context_.ratios[found->costs].is_close(kSlack);
     } else {
+        out.is_close = true;
         out.bound = std::max(out.bound, found->value - rows.base);
         if (found->exact && !question.wants_tree) out.cost = out.bound;
     }
@@ -492,7 +495,7 @@ void ThresholdSearch::search_intervals(int l, const Question& question, const Sh
             const Interval interval = open.top();
             open.pop();
             const Range range = alive(at, interval, limit());
-            if (range.size() > 0) solve(interval, (range.first + range.last) / 2);
+            if (range.size() > 0) solve(interval, range.middle());
         }
     } catch (const SearchStopped&) {
         std::int64_t bound = std::min(in_hand, limit());
@@ -510,9 +513,26 @@ ThresholdSearch::Solved ThresholdSearch::solve_sides(int l, const Shares& shares
     const std::int64_t most = context_.techniques.cutoffs ? limit - split_cost_ : kInfinite;
     const std::int64_t cutoffs[2] = {most - to.right, most - from.left};
     const std::int64_t known[2] = {from.left, to.right};
+    bool is_known[2];
     for (int side = 0; side < 2; ++side) {
         sides[side].bound = known[side];
-        search_side(l, c, t, side, {shares[side], Leaves::any, cutoffs[side], false}, sides[side]);
+        is_known[side] = known[side] >= cutoffs[side];
+        if (!is_known[side] && shares[side].depth > 0)
+            is_known[side] = probe(level(l).node.side(context_.data, context_.costs, c, t, side),
+                                   {shares[side], Leaves::any, cutoffs[side], false}, sides[side]);
+    }
+    // The threshold is cut off by what almost the same costs have shown. Its neighbours will be, too, by their own.
+    if ((is_known[0] || sides[0].is_close) && (is_known[1] || sides[1].is_close) &&
+        sides[0].bound + sides[1].bound >= most)
+        is_known[0] = is_known[1] = true;
+    for (int side = 0; side < 2; ++side) {
+        if (is_known[side] || sides[side].bound >= cutoffs[side]) continue;
+        // A little more than needed, for almost the same costs of the next question.
+        const std::int64_t cutoff = cutoffs[side] + cutoffs[side] / kSlack;
+        enter(l, c, t, side);
+        const std::int64_t before = sides[side].bound;
+        search(l + 1, {shares[side], Leaves::any, cutoff, false}, sides[side]);
+        sides[side].bound = std::max(sides[side].bound, before);
     }
     return {t, std::max(sides[0].bound, known[0]), std::max(sides[1].bound, known[1])};
 }

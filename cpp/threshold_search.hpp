@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -52,6 +53,7 @@ public:
         std::int64_t bound = 0;             // no tree costs less
         std::int64_t cost = kInfinite;      // of the tree, kInfinite without one
         Preorder tree;                      // empty if only its cost is known
+        bool is_close = false;              // the bound is remembered from the same costs, or almost the same
     };
 
     struct Solved {             // a threshold, and bounds on its sides
@@ -66,6 +68,13 @@ public:
     struct Range {              // of thresholds
         int first, last;
         int size() const { return std::max(last - first + 1, 0); }
+        // A threshold near the middle: the roundest number there, so that searches with other limits or costs, whose
+        // ranges differ a little, solve the same thresholds and find them remembered.
+        int middle() const {
+            const auto low = static_cast<unsigned>(first + size() / 4), high = static_cast<unsigned>(last - size() / 4);
+            // All bits below the first one in which the least number and what precedes it differ are free.
+            return static_cast<int>(low == 0 ? 0u : high & ~(std::bit_floor((low - 1) ^ high) - 1));
+        }
     };
     using Shares = std::array<Size, 2>;     // what is left for the two sides
 

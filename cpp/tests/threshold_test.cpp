@@ -79,6 +79,35 @@ TEST(thresholds_are_features) {
     }
 }
 
+// What was learnt from one question is almost enough for the next one.
+TEST(questions_with_almost_the_same_costs) {
+    Random random(36);
+    for (int trial = 0; trial < 40; ++trial) {
+        Table table = draw_table(random, 60, 3, trial % 2 ? 8 : 50);
+        table.depth = draw(random, 2, 4);
+        const auto cells = table.cells();
+        Oracle explicit_one(cells.data(), table.rows, cells.size() / table.rows, table.weights.data(), 1 << 20, 1, {});
+        Oracle oracle = table.oracle();
+        Control control;
+        std::int64_t price[4];
+        for (std::int64_t& p : price) p = draw(random, 150, 250);
+        std::vector<int> label;
+        for (int r = 0; r < table.rows; ++r) label.push_back(draw(random, 0, table.classes - 1));
+        for (int step = 0; step < 5; ++step) {
+            for (int k = 0; k < table.classes; ++k) price[k] += draw(random, -3, 3);
+            for (int i = 0; i < table.rows * table.classes; ++i)
+                table.costs[i] = label[i / table.classes] == i % table.classes ? 0 : price[label[i / table.classes]];
+            table.split_cost = draw(random, 0, 1);
+            Question question = table.question();
+            const std::int64_t truth = explicit_one.solve(question, control).cost;
+            question.cutoff = truth + draw(random, 0, 3);
+            const Answer answer = oracle.solve(question, control);
+            CHECK(answer.proven && answer.bound == truth && answer.tree.empty() == (truth >= *question.cutoff));
+            CHECK(answer.tree.empty() || answer.cost == truth);
+        }
+    }
+}
+
 TEST(a_stopped_search_over_thresholds_tells_the_truth) {
     Random random(32);
     for (int trial = 0; trial < 150; ++trial) {

@@ -59,6 +59,16 @@ def test_lines_part_better_points_from_worse_ones(
             assert (value >= level) == (cost <= line.most)
 
 
+@pytest.mark.parametrize(("n_pos", "n_neg"), [(5, 4), (6, 6), (0, 3), (3, 0)])
+def test_mcc_has_a_line_where_it_is_zero(n_pos: int, n_neg: int) -> None:
+    line = MCC().level_line(Fraction(0), n_pos, n_neg)
+    assert line is not None
+    for fn, fp in product(range(n_pos + 1), range(n_neg + 1)):
+        value = MCC().value(Confusion(n_pos - fn, fp, fn, n_neg - fp))
+        assert (value > 0) == (line.a * fn + line.b * fp < line.cutoff)
+        assert (value >= 0) == (line.a * fn + line.b * fp <= line.most)
+
+
 def test_lines_have_small_integers() -> None:
     assert LevelLine.where_positive((Fraction(7, 2), Fraction(-4, 3), -2)) == LevelLine(
         2, 3, Fraction(21, 4)

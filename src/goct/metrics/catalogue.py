@@ -17,6 +17,7 @@ from goct.exact import Exact, as_fraction, check_magnitude
 from goct.metrics.arrays import Counts, Floats, as_float, divide, floats
 from goct.metrics.confusion import Confusion
 from goct.metrics.fractional import Affine, FractionalMetric
+from goct.metrics.level_line import LevelLine
 from goct.metrics.linear import ClassRewardMetric, ClassTable
 from goct.metrics.metric import LinearMetric, Metric, Rational, Rewards, Shape, reduced
 from goct.metrics.rational import QuotientMetric
@@ -433,6 +434,19 @@ class MCC(QuotientMetric):
     def sign(self, tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
         """Return TP · TN - FP · FN."""
         return tp * tn - fp * fn
+
+    def level_line(
+        self,
+        value: Fraction,
+        n_pos: int,
+        n_neg: int,
+        unit: Fraction = Fraction(1),
+    ) -> LevelLine | None:
+        """Return the line below which it is positive; other level sets are no lines."""
+        if value != 0:
+            return None
+        # TP · TN - FP · FN = n+ · n- - n- · FN - n+ · FP, which is 0 wherever a factor is.
+        return LevelLine.where_positive((n_pos * n_neg, -n_neg, -n_pos))
 
     def approximate(
         self, tp: Counts, fp: Counts, fn: Counts, tn: Counts, unit: Fraction = Fraction(1)

@@ -328,6 +328,11 @@ class Session:
         """What may still be spent."""
         return self.limits.after(self.elapsed)
 
+    @property
+    def best(self) -> Tree | None:
+        """The best tree so far, if the run looks for one."""
+        return None
+
     def offer(self, tree: Tree) -> None:
         """Consider a tree that was found."""
 
@@ -378,6 +383,11 @@ class IncumbentSession(Session):
         end = self.elapsed + max(share * self.elapsed, _SHORT)
         if end < inf:
             self.limits = replace(self.limits, time=min(end, self.limits.time or inf))
+
+    @property
+    def best(self) -> Tree | None:
+        """The best tree so far."""
+        return self.incumbent.tree
 
     def offer(self, tree: Tree) -> None:
         """Consider a tree that was found."""

@@ -65,9 +65,9 @@ class ProblemOracle:
         return features if features.n_kept > FEW_THRESHOLDS * features.ranks.shape[1] else None
 
     @property
-    def can_guess(self) -> bool:
-        """Whether a search can end with what is found at once."""
-        return self._ranked is None
+    def has_ranks(self) -> bool:
+        """Whether thresholds are searched as ranked columns."""
+        return self._ranked is not None
 
     @cached_property
     def _core(self) -> LinearOracle | ClusterOracle:

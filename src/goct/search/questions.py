@@ -60,6 +60,8 @@ class CostOracle:
         self.size = size
         self.labels = labels
         self._min_leaf = size.leaf_measures(problem)[0].least
+        # By direction and size: no tree has a smaller cost, multiplied so that splits count.
+        self._folded: dict[tuple[int, int, SizeLimit], int] = {}
 
     def solve(
         self,
@@ -71,6 +73,7 @@ class CostOracle:
         to_bound: ToBound | None = None,
         is_objective: bool = False,
         direction: tuple[int, int] | None = None,
+        fold: int = 1,
         effort: Effort = Effort.ALL,
     ) -> Answer:
         """Find the cheapest tree, see :meth:`LinearOracle.solve`.
@@ -87,6 +90,9 @@ class CostOracle:
             Whether `to_bound` turns the cost of a tree into its objective.
         direction
             The direction (a, b) that the costs are those of, if they are.
+        fold
+            What the costs were multiplied by to make room for splits of cost 1. The answer's bound
+            is one on the costs as they were.
         effort
             How far to search.
 
@@ -97,10 +103,14 @@ class CostOracle:
         """
         session = self.session
 
+        def unfolded(least: int) -> int:
+            # There are fewer splits than `fold`.
+            return -((fold - 1 - least) // fold)
+
         def watch(progress: OracleProgress) -> bool:
             objective: Exact | None = None
             if to_bound is not None:
-                session.tighten(to_bound(progress.bound))
+                session.tighten(to_bound(unfolded(progress.bound)))
                 if is_objective and progress.cost is not None:
                     objective = to_bound(progress.cost)
             return session.tell(progress.nodes, objective)
@@ -119,14 +129,18 @@ class CostOracle:
         )
         session.nodes += int(result.stats["nodes"])
         is_whole = result.status is not OracleStatus.STOPPED or result.limit is not Limit.NONE
+        least = unfolded(result.bound)
         if direction is not None and is_whole:
-            session.proven.append(Proven(*direction, split_cost, size, (result.bound,)))
+            price = split_cost if fold == 1 else 0
+            session.proven.append(Proven(*direction, price, size, (least,)))
+            if fold > 1:
+                self._folded[*direction, size] = result.bound
         tree = self._offer(result.tree)
         if result.limit is not Limit.NONE:
             if to_bound is not None:
-                session.tighten(to_bound(result.bound))
+                session.tighten(to_bound(least))
             session.stop(result.limit)
-        return Answer(tree, result.bound)
+        return Answer(tree, least)
 
     def solve_by_splits(
         self,
@@ -196,20 +210,35 @@ class CostOracle:
         StopError
             If a limit was reached.
         """
-        # Every leaf has rows.
-        most = min(replace(size, max_splits=None).most_splits, max(len(costs) - 1, 0))
-        factor = most + 1
-        if self.size.max_splits is not None or factor > LARGEST_COST // (
-            int(np.abs(costs).max(axis=1).sum()) + 64 * split_cost + 1
-        ):
+        largest = int(np.abs(costs).max(axis=1).sum()) + 64 * split_cost
+        factor = self._factor_for_splits(size, largest)
+        if factor is None:
             raise TooFineError
         answer = self.solve(
             factor * costs,
             replace(size, max_splits=None),
             split_cost=factor * split_cost + 1,
-            cutoff=factor * cost + min(size.most_splits, most) + 1,
+            cutoff=factor * cost + min(size.most_splits + 1, factor),
         )
         return answer.tree
+
+    def _factor_for_splits(self, size: SizeLimit, largest: int) -> int | None:
+        """Return what costs are multiplied by so that splits decide between equal ones.
+
+        None if that is too much for the core, or if splits are limited.
+
+        Parameters
+        ----------
+        size
+            How large trees may be.
+        largest
+            No tree costs more.
+        """
+        # Every leaf has rows.
+        full = replace(size, max_splits=None).most_splits
+        factor = min(full, max(self.problem.n_rows - 1, 0)) + 1
+        fits = self.size.max_splits is None and factor <= LARGEST_COST // (largest + 1)
+        return factor if fits else None
 
     def _offer(self, found: TreeTuple | None) -> Tree | None:
         """Offer a tree of the core over the original columns, without useless splits."""
@@ -263,22 +292,47 @@ class SearchOracle(CostOracle):
         split_cost: int = 0,
         any_tree: bool = False,
     ) -> Answer:
-        """Find the tree of least ``a * FN + b * FP + split_cost * splits`` below a cutoff."""
-        return self.solve(
-            self._costs(a, b, split_cost),
+        """Find the tree of least ``a * FN + b * FP + split_cost * splits`` below a cutoff.
+
+        Over thresholds, one with the fewest splits of all that cost as little: that takes no
+        longer, and :meth:`fewest_splits` has nothing left to ask.
+        """
+        costs = self._costs(a, b, split_cost)
+        points, fold = self.points, None
+        if self.core.has_ranks and split_cost == 0 and size.max_splits is None:
+            largest = max(a, 0) * points.n_pos + max(b, 0) * points.n_neg
+            fold = self._factor_for_splits(size, largest)
+        if fold is None:
+            return self.solve(
+                costs,
+                size,
+                split_cost=split_cost,
+                cutoff=cutoff,
+                to_bound=to_bound,
+                direction=(a, b),
+                effort=Effort.ANY_TREE if any_tree and _is_long(size) else Effort.ALL,
+            )
+        # If the best tree so far costs as much as the cutoff, those of fewer splits are news.
+        known, splits = self.session.best, 0
+        if known is not None:
+            x, y = points.of(known)
+            splits = known.splits if a * x + b * y == cutoff else 0
+        answer = self.solve(
+            fold * costs,
             size,
-            split_cost=split_cost,
-            cutoff=cutoff,
+            split_cost=1,
+            cutoff=fold * cutoff + splits,
             to_bound=to_bound,
             direction=(a, b),
-            effort=Effort.ANY_TREE if any_tree and _is_long(size) else Effort.ALL,
+            fold=fold,
         )
+        return answer if answer.bound < cutoff else Answer(None, answer.bound)
 
     def guess(
         self, a: int, b: int, size: SizeLimit, *, cutoff: int, split_cost: int = 0
     ) -> Tree | None:
         """Find a tree below a cutoff in no time, if possible; see :meth:`cheapest`."""
-        if size.max_splits is not None or not _is_long(size) or not self.core.can_guess:
+        if size.max_splits is not None or not _is_long(size) or self.core.has_ranks:
             return None
         costs = self._costs(a, b, split_cost)
         effort = Effort.FIRST_TREES
@@ -286,6 +340,11 @@ class SearchOracle(CostOracle):
 
     def fewest_splits(self, a: int, b: int, size: SizeLimit, *, cost: int) -> Tree | None:
         """Find the tree with the fewest splits of all that cost least, which is `cost`."""
+        folded = self._folded.get((a, b, whole := replace(size, max_splits=None)))
+        if folded is not None:
+            factor = min(whole.most_splits, max(self.problem.n_rows - 1, 0)) + 1
+            if folded >= factor * cost + min(size.most_splits + 1, factor):
+                return None
         return self.solve_fewest(self._costs(a, b), size, cost=cost)
 
     def cheapest_by_splits(

@@ -35,12 +35,14 @@ def _find_fewest_splits(incumbent: Incumbent, find_tie: Callable[[SizeLimit], bo
     def exists(splits: int) -> bool:
         return find_tie(replace(incumbent.task.size, max_splits=splits))
 
-    # Very few splits are quickly tried. After that, mostly no split can be spared.
+    # Very few splits are quickly tried. After that, mostly no split can be spared. Over
+    # thresholds, few splits take as long as many.
     too_few = 0
-    for splits in (1, 2, incumbent.known.tree.splits - 1):
+    has_thresholds = incumbent.task.problem.has_thresholds
+    for splits in () if has_thresholds else (1, 2, incumbent.known.tree.splits - 1):
         if too_few < splits < incumbent.known.tree.splits and not exists(splits):
             too_few = splits
     while too_few + 1 < (most := incumbent.known.tree.splits):
-        splits = min(2 * too_few, (too_few + most) // 2)
+        splits = most - 1 if has_thresholds else min(2 * too_few, (too_few + most) // 2)
         if not exists(splits):
             too_few = splits
