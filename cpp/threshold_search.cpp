@@ -2,6 +2,7 @@
 
 #include <iterator>
 #include <numeric>
+#include <optional>
 #include <queue>
 #include <tuple>
 
@@ -10,6 +11,8 @@ namespace {
 
 constexpr std::size_t kFewLanes = 6;
 constexpr int kSlack = 32;      // one part in so many
+constexpr int kSoonDone = 3;    // up to this depth
+constexpr double kHalf = 0.5, kPromising = 0.2, kFirstStep = 0.25, kStepTime = 0.2;     // as in Search
 
 }  // namespace
 
@@ -42,16 +45,56 @@ std::vector<ThresholdSearch::Shares> ThresholdSearch::shares(Size size) const {
 }
 
 ThresholdSearch::Outcome ThresholdSearch::solve(Size size, std::int64_t cutoff) {
-    asked_ = usable(size);
     best_ = {};
+    std::optional<Outcome> out;
+    Control& control = context_.control;
+    if (usable(size).depth > kSoonDone && usable(size).splits == kAnySplits && context_.techniques.ladder &&
+        control.limit() < 1e9) {
+        control.pause_at(kHalf * control.limit());
+        out = ask(size, cutoff);
+        if (!out && double(best_.bound) < kPromising * double(std::min(cutoff, best_.cost))) out = climb(size, cutoff);
+        control.resume();
+    }
+    if (!out) {
+        const std::int64_t known = best_.cost;
+        out = ask(size, std::min(cutoff, known));
+        // Nothing is below the tree that was known.
+        if (out && known < cutoff && out->cost >= known) return {known, known, best_.tree};
+    }
+    if (out) return *out;
+    best_.bound = std::min(best_.bound, best_.cost);
+    return best_;
+}
+
+// Nothing if it was stopped.
+std::optional<ThresholdSearch::Outcome> ThresholdSearch::ask(Size size, std::int64_t cutoff) {
+    asked_ = usable(size);
     Outcome out;
     try {
         search(0, {asked_, Leaves::allowed, cutoff, true}, out);
     } catch (const SearchStopped&) {
-        best_.bound = std::min(best_.bound, best_.cost);
-        return best_;
+        return {};
     }
     return out;
+}
+
+// The time will not suffice, so the bound is raised: below a low cutoff it is soon proven that there is no tree, then
+// below a higher one, as in Search::climb. Returns the best tree if that is found on the way.
+std::optional<ThresholdSearch::Outcome> ThresholdSearch::climb(Size size, std::int64_t cutoff) {
+    Control& control = context_.control;
+    double share = kFirstStep;
+    while (control.reason() == StopReason::none) {
+        const std::int64_t room = std::min(cutoff, best_.cost) - best_.bound;
+        const auto step = static_cast<std::int64_t>(share * double(room));
+        if (step + 1 >= room) break;    // the whole question is next
+        const std::int64_t below = best_.bound + step + 1;
+        control.pause_at(control.elapsed() + kStepTime * std::max(control.limit() - control.elapsed(), 0.0));
+        const std::optional<Outcome> found = ask(size, below);
+        if (found && found->cost < below) return found;
+        if (found) control.bound = best_.bound = below;
+        share = found ? std::min(1.0, share * 1.5) : share / 3;
+    }
+    return {};
 }
 
 // What is found for all rows, in case of a stop.
@@ -156,7 +199,8 @@ void ThresholdSearch::search_larger(int l, const Question& question, Outcome& ou
     const auto take = [&](const Outcome& found) {
         if (found.cost < out.cost) out.cost = found.cost, out.tree = found.tree;
     };
-    if (l == 0 && question.size.depth >= 4 && question.size.splits == kAnySplits && context_.techniques.first_pass)
+    if (l == 0 && question.size.depth >= 4 && question.size.splits == kAnySplits && context_.techniques.first_pass &&
+        best_.tree.size() < 2)
         take(grow(l, question));
     if (counts(question.leaves)) {
         // The relaxed problem first: its tree may be allowed.
@@ -348,7 +392,7 @@ void ThresholdSearch::search_pairs(int l, const Question& question, const Shares
                                  [&](int c, int d) { return at.best_cost[c] < at.best_cost[d]; });
         }
     } catch (const SearchStopped&) {
-        if (l == 0 && found.column >= 0) {
+        if (l == 0 && found.column >= 0 && context_.control.reason() != StopReason::none) {
             context_.control.finish();
             write();
         }

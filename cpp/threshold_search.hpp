@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "cache.hpp"
@@ -124,6 +125,8 @@ private:
     };
 
     Level& level(int l);
+    std::optional<Outcome> ask(Size size, std::int64_t cutoff);
+    std::optional<Outcome> climb(Size size, std::int64_t cutoff);
     std::vector<Shares> shares(Size size) const;
     bool counts(Leaves leaves) const { return constrained_ && leaves == Leaves::allowed; }
     bool probe(const RankedNode::Name& rows, const Question& question, Outcome& out) const;

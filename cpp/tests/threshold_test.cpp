@@ -124,6 +124,28 @@ TEST(a_stopped_search_over_thresholds_tells_the_truth) {
     }
 }
 
+// Little time: the search is paused, climbs, and is stopped or comes to its end.
+TEST(bounds_over_thresholds_climb) {
+    Random random(37);
+    for (int trial = 0; trial < 60; ++trial) {
+        Table table = draw_table(random, 40, 3, 30);
+        table.depth = draw(random, 4, 5);
+        Control all;
+        const std::int64_t best = table.oracle().solve(table.question(), all).cost;
+        Oracle oracle = table.oracle();
+        for (const double share : {1e-4, 1e-3, 1e-2}) {
+            Control control(share * draw(random, 1, 10));
+            Question question = table.question();
+            if (draw(random, 0, 1)) question.cutoff = best + draw(random, 0, 2);
+            const Answer answer = oracle.solve(question, control);
+            const std::int64_t cutoff = question.cutoff.value_or(best + 1);
+            CHECK(answer.bound <= std::max(best, answer.tree.empty() ? cutoff : best));
+            CHECK(answer.tree.empty() || answer.cost >= best);
+            CHECK(!answer.proven || (answer.tree.empty() ? best >= cutoff : answer.cost == best));
+        }
+    }
+}
+
 TEST(scans_of_both_sides_equal_stumps) {
     Random random(33);
     for (int trial = 0; trial < 200; ++trial) {
