@@ -135,7 +135,7 @@ ThresholdFronts::Known ThresholdFronts::look(const Walk& walk, int c, const Solv
     find_fronts(walk.l, c, t, below(walk.size), false, sides, fronts);
     const bool any = !fronts[0].empty() && !fronts[1].empty();
     if (any && !walk.strict) walk.take(node.name(context_.data, c, t), fronts[0], fronts[1], limits);
-    if (any && walk.strict && allows(node, c, t)) {
+    if (any && walk.strict && search_.allows(node, c, t)) {
         Points allowed[2];
         find_fronts(walk.l, c, t, below(walk.size), true, sides, allowed);
         walk.take(node.name(context_.data, c, t), allowed[0], allowed[1], limits);
@@ -207,13 +207,6 @@ void ThresholdFronts::walk_intervals(const Walk& walk, const std::vector<std::ve
         push(interval.column, interval.first, known);
         push(interval.column, known, interval.last);
     }
-}
-
-bool ThresholdFronts::allows(const RankedNode& node, int c, int t) const {
-    std::int64_t left = 0;
-    for (int k = 0; k < node.ends(c)[t]; ++k) left += context_.costs.weight(node.row(node.order(c)[k]));
-    const std::int64_t least = least_leaf(true);
-    return left >= least && node.weight() - left >= least;
 }
 
 LabelledTree ThresholdFronts::wanted_tree() {

@@ -69,7 +69,6 @@ private:
     bool matters(const Walk& walk, const Known& from, const Known& to, const Limits& limits);
     Known look(const Walk& walk, int c, const Solved& solved, const Known& from, const Known& to);
     void find_fronts(int l, int c, int t, Size size, bool strict, const Limits (&limits)[2], Points (&fronts)[2]);
-    bool allows(const RankedNode& node, int c, int t) const;
     void write(int l, Size size, const Point& point, LabelledTree& tree);
 
     const ThresholdContext context_;

@@ -92,6 +92,8 @@ public:
     // a side of the one above it, that of level 0 has all rows. The levels below the node at hand are overwritten.
     const RankedNode& node(int l) { return level(l).node; }
     void enter(int l, int c, int t, bool right);
+    // Do both sides of a threshold hold the minimum leaf weight?
+    bool allows(const RankedNode& node, int c, int t) const;
     // What the node costs at least, and its thresholds before any is solved. At depth two, scan() may follow.
     std::int64_t prepare(int l, const Shares& shares, std::int64_t cutoff);
     Interval between(int c, const Solved& from, const Solved& to) const;
@@ -163,7 +165,6 @@ private:
     void search_side(int l, int c, int t, bool right, const Question& question, Outcome& out);
     void take(int l, int c, int t, const Question& question, const Shares& shares, Outcome (&sides)[2], Outcome& out);
 
-    bool allows(const RankedNode& node, int c, int t) const;
     bool qualifies(const Preorder& tree) const;
     void rank(Level& at);
     Range alive(const Level& at, const Interval& interval, std::int64_t limit) const;
