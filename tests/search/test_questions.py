@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
-from goct import Exact, Limit
+from goct import Exact, Limit, Problem
 from goct.metrics import get_metric
 from goct.plane.oracle import Session, StopError, TooFineError
 from goct.plane.points import Plane
-from goct.search.oracle import LinearOracle
+from goct.search.problem_oracle import ProblemOracle
 from goct.search.questions import LARGEST_COST, SearchOracle
 from goct.solution import Limits
 from goct.task import SizeLimit
@@ -30,7 +31,7 @@ class Kept(Session):
 
 
 def search_oracle(made: Setting, session: Session, size: SizeLimit | None = None) -> SearchOracle:
-    core = LinearOracle(made.task.problem.X, weights=made.task.problem.counts.sum(axis=1))
+    core = ProblemOracle(made.task.problem, made.task.problem.counts.sum(axis=1))
     return SearchOracle(session, core, made.plane, size or made.task.size)
 
 
@@ -116,10 +117,33 @@ def test_numbers_that_are_too_large() -> None:
         oracle.cheapest(LARGEST_COST, 1, made.task.size, cutoff=1)
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_over_thresholds_nothing_is_asked_after_the_proof(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    X = rng.random((70, 2))
+    y = (X[:, 0] > 0.4) ^ (X[:, 1] > 0.7) ^ (rng.random(70) < 0.1)
+    problem, size = Problem.from_columns(X, y), SizeLimit(3)
+    plane, session = Plane(problem, get_metric("f1")), Kept(Limits())
+    oracle = SearchOracle(session, ProblemOracle(problem), plane, size)
+    explicit = SearchOracle(Kept(Limits()), ProblemOracle(problem.explicit()), plane, size)
+    for a, b in [(1, 1), (40, 41), (41, 40), (2, 5), (7, 1)]:
+        answer = oracle.cheapest(a, b, size, cutoff=10**6)
+        assert answer.bound == explicit.cheapest(a, b, size, cutoff=10**6).bound
+        fewest = explicit.fewest_splits(a, b, size, cost=answer.bound)
+        assert answer.tree is not None
+        assert fewest is not None
+        assert answer.tree.splits == fewest.splits
+        calls, less = session.calls, replace(size, max_splits=fewest.splits - 1)
+        assert oracle.fewest_splits(a, b, less, cost=answer.bound) is None
+        assert session.calls == calls
+        below = oracle.cheapest(a, b, size, cutoff=answer.bound)
+        assert (below.tree, below.bound) == (None, answer.bound)
+
+
 def test_limits_stop_the_run() -> None:
     plane = Plane(large_problem(), get_metric("f1"))
     session, size = Kept(Limits(time=0.2)), SizeLimit(6)
-    oracle = SearchOracle(session, LinearOracle(plane.problem.X), plane, size)
+    oracle = SearchOracle(session, ProblemOracle(plane.problem), plane, size)
     bounds: list[int] = []
 
     def to_bound(least: int) -> Exact:
