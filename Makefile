@@ -57,8 +57,8 @@ results: $(VENV)/.installed-bench $(VENV)/.installed-peers ## make all recorded 
 	@$(BIN)/goct bench run frontier out-of-sample every-metric unseen $(RECORD)
 	@$(BIN)/goct bench report results.sqlite -o docs/results
 
-coverage: ## run the whole test suite, and show how much of src/ it runs
-	@$(MAKE) -s test PYTEST_FLAGS="-q --cov=goct --cov-report=term:skip-covered"
+coverage: $(VENV)/.installed-dev ## run the fast tests, and show how much of src/ they run
+	@$(BIN)/python -m pytest -n auto -q -m "not slow" --cov=goct --cov-report=term:skip-covered
 
 # How many mutants of each module are tried; empty for all of them.
 MUTANTS ?= 40

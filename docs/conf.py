@@ -33,6 +33,7 @@ autodoc_typehints_description_target = "documented"
 napoleon_google_docstring = False
 napoleon_use_rtype = False
 python_maximum_signature_line_length = 80
+toc_object_entries_show_parents = "hide"
 
 html_theme = "pydata_sphinx_theme"
 html_title = "goct"

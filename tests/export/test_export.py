@@ -35,6 +35,7 @@ def test_dates_without_time_in_sql() -> None:
     for text, expected in [("2024-03-01", "no"), ("2024-03-02", "yes"), (None, "no")]:
         row = database.execute(f"SELECT {sql} FROM (SELECT ? AS joined)", [text]).fetchone()
         assert row == (expected,)
+    database.close()
 
 
 def test_python(case: Case) -> None:
@@ -100,6 +101,7 @@ def test_the_text_of_cells_means_the_same_everywhere(seed: int, tmp_path: Path) 
     }
     database.executemany("INSERT INTO t VALUES (?,?,?,?,?)", zip(*plain.values(), strict=True))
     found = database.execute(f"SELECT {export_sql(model)} FROM t ORDER BY rowid").fetchall()
+    database.close()
     assert [value for (value,) in found] == expected
 
 
@@ -176,7 +178,7 @@ def test_python_takes_dates_as_the_model_does() -> None:
         pd.Timestamp("2024-03-01 12:31", tz="UTC"),
     ]
     earlier = [
-        *(None, float("nan"), pd.NaT, pd.NA, np.datetime64("NaT")),
+        *(None, float("nan"), pd.NaT, pd.NA, np.datetime64("NaT", "s")),
         datetime(2024, 3, 1, 12, 30),
         datetime(2024, 3, 1, 14, 30, tzinfo=zone),
         date(2024, 3, 1),
@@ -214,6 +216,7 @@ def test_categories_that_are_numbers(levels: Any, same: list[Any], other: list[A
         database.executemany(f"INSERT INTO {kind.lower()}_t VALUES (?)", [(wanted,), (None,), (7,)])
         sql = f"SELECT {export_sql(asked.model)} FROM {kind.lower()}_t ORDER BY rowid"
         assert database.execute(sql).fetchall() == [(1,), (0,), (0,)]
+    database.close()
 
 
 def test_rules_name_all_levels() -> None:

@@ -50,6 +50,7 @@ def run_sqlite(case: Case) -> None:
         database.execute(f"INSERT INTO t VALUES ({marks})", [i, *values])
     asked = ", ".join(expressions(case.model))
     check(case, database.execute(f"SELECT {asked} FROM t ORDER BY place").fetchall())
+    database.close()
 
 
 def test_sqlite(case: Case) -> None:
@@ -168,4 +169,5 @@ def test_hostile_names_stay_inside_the_query() -> None:
     database.execute(f"CREATE TABLE t ({', '.join(names.values())})")
     database.execute(f"INSERT INTO t VALUES ({', '.join('?' * len(names))})", [None] * len(names))
     ((found,),) = database.execute(f"SELECT {export_sql(model)} FROM t").fetchall()
+    database.close()
     assert found in ("no", HOSTILE)
