@@ -12,9 +12,9 @@ void Archive::mark(const Node& node, std::vector<std::uint64_t>& bits) const {
 
 void Archive::add(const Node& node, std::span<const std::int64_t> bound, const std::vector<std::int64_t>& inside,
                   const std::vector<std::int64_t>& outside, int side_classes) {
-    if (entries_.size() < kEntries) entries_.emplace_back();
-    Entry& entry = entries_[next_];
-    next_ = (next_ + 1) % kEntries;
+    entries_.clear();
+    const auto made = std::make_shared<Entry>();
+    Entry& entry = *made;
     mark(node, entry.rows);
     entry.bound.assign(bound.begin(), bound.end());
     const std::size_t features = instance_.problem().features(), own = node.features();
@@ -25,12 +25,21 @@ void Archive::add(const Node& node, std::span<const std::int64_t> bound, const s
             entry.inside[m * features + node.feature(f)] = inside[m * own + f];
             entry.outside[m * features + node.feature(f)] = outside[m * own + f];
         }
+    const std::lock_guard guard(shelf_.lock_);
+    if (shelf_.entries_.size() < kEntries) shelf_.entries_.emplace_back();
+    shelf_.entries_[shelf_.next_] = made;
+    shelf_.next_ = (shelf_.next_ + 1) % kEntries;
 }
 
 void Archive::match(const Node& node, std::int64_t limit, std::span<std::int64_t> bound) {
     mark(node, bits_);
     matches_.clear();
-    for (const Entry& entry : entries_) {
+    {
+        const std::lock_guard guard(shelf_.lock_);
+        entries_ = shelf_.entries_;
+    }
+    for (const auto& shared : entries_) {
+        const Entry& entry = *shared;
         std::int64_t loss = 0;
         for (std::size_t w = 0; w < bits_.size() && loss < limit; ++w)
             for (std::uint64_t lost = entry.rows[w] & ~bits_[w]; lost; lost &= lost - 1)

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <mutex>
 #include <span>
 #include <vector>
 
@@ -13,12 +15,25 @@ namespace goct {
 // holds for a whole node and for each side of each of its features, so a searched node leaves lower bounds to every
 // node that shares most of its rows, such as the one under the next threshold of the same variable.
 //
-// One archive holds the latest nodes searched to one depth.
+// One shelf holds the latest nodes searched to one depth, by all threads; an archive is what one of them needs to use it.
 class Archive {
+    struct Entry {
+        std::vector<std::uint64_t> rows;            // bits
+        std::vector<std::int64_t> bound;            // by class
+        std::vector<std::int64_t> inside, outside;  // by class and feature of the problem
+    };
+
 public:
     static constexpr std::size_t kEntries = 64;
 
-    explicit Archive(const Instance& instance) : instance_(instance) {}
+    class Shelf {
+        friend class Archive;
+        std::mutex lock_;
+        std::vector<std::shared_ptr<const Entry>> entries_;     // do not change any more
+        std::size_t next_ = 0;
+    };
+
+    Archive(const Instance& instance, Shelf& shelf) : instance_(instance), shelf_(shelf) {}
 
     // Bounds on the node by class of trees, and on its sides by class and feature.
     void add(const Node& node, std::span<const std::int64_t> bound, const std::vector<std::int64_t>& inside,
@@ -32,11 +47,6 @@ public:
                  int side_classes);
 
 private:
-    struct Entry {
-        std::vector<std::uint64_t> rows;            // bits
-        std::vector<std::int64_t> bound;            // by class
-        std::vector<std::int64_t> inside, outside;  // by class and feature of the problem
-    };
     struct Match {
         const Entry* entry;
         std::int64_t loss;
@@ -46,8 +56,8 @@ private:
     void mark(const Node& node, std::vector<std::uint64_t>& bits) const;
 
     const Instance& instance_;
-    std::vector<Entry> entries_;
-    std::size_t next_ = 0;
+    Shelf& shelf_;
+    std::vector<std::shared_ptr<const Entry>> entries_;     // as they were at the last match
     std::vector<std::uint64_t> bits_;       // of the node last matched
     std::vector<Match> matches_;
     std::vector<std::int64_t> lost_;

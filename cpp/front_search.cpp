@@ -50,11 +50,9 @@ FrontSearch::FrontSearch(const SearchContext& context, Units units, int depth, i
       depth_(depth), jobs_(jobs) {}
 
 FrontSearch::FrontSearch(const FrontSearch& first, int member)
-    : context_(first.context_), units_(first.units_), search_(context_, first.depth_),
+    : context_(first.context_), units_(first.units_), search_(first.search_, member),
       small_(context_.instance, units_, context_.control), depth_(first.depth_), jobs_(1), member_(member),
-      crew_(first.crew_) {
-    search_.enter_root();
-}
+      crew_(first.crew_) {}
 
 void FrontSearch::check() const {
     context_.control.check();

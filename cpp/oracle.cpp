@@ -163,15 +163,15 @@ Oracle::Plan Oracle::fit_memory(const Costs& costs, int depth, int classes, Cont
     if (costs.min_leaf_weight() > 0) cells += rows * features * costs.classes() * 4;
     const double node = 8 * entries + 16 * rows + 256 * features;   // and smaller ones below it
     const double archives = std::max(depth - 2, 0) * Archive::kEntries * (8 * features * (classes + 1) + rows / 8);
-    const double shared = 4 * entries + 100 * rows + 8 * rows * (2 * costs.classes() + 2) * double(known_.size());
+    double shared = 4 * entries + 100 * rows + 8 * rows * (2 * costs.classes() + 2) * double(known_.size());
     const double limit = std::max(static_cast<double>(memory_limit_), kAlwaysAllowed);
 
     Plan plan{techniques_, jobs_, 0};
-    double own = cells + 2 * node + archives;
-    if (techniques_.inheritance && shared + own > limit) {
+    const double own = cells + 2 * node;
+    if (techniques_.inheritance && shared + own + archives <= limit)
+        shared += archives;
+    else
         plan.techniques.inheritance = false;
-        own -= archives;
-    }
     if (shared + own > limit) {
         control.run_out_of_memory();
         throw SearchStopped{};

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <limits>
 #include <mutex>
 #include <numeric>
 #include <utility>
@@ -10,7 +11,14 @@ namespace goct {
 namespace {
 
 // When a search takes long, in seconds, or as a share of the time there is; and the shares for a better start.
-constexpr double kLong = 2.0, kEarly = 0.05, kShare = 0.2, kFirst = 0.4;
+#ifdef NDEBUG
+constexpr double kLong = 2.0;
+#else
+constexpr double kLong = 0.0003;    // the tests want starts that end at any moment
+#endif
+constexpr double kEarly = 0.05, kShare = 0.2, kFirst = 0.4;
+// Rows x features^2 or so of first trees that take about two seconds.
+constexpr double kFirstWork = 1e9;
 // The smaller depths of a search that takes long end here.
 constexpr int kDeepStart = 9;
 constexpr int kFewFeatures = 64;
@@ -60,12 +68,14 @@ Search<V>::Search(const SearchContext& context, int depth, int classes)
     : context_(context), depth_(depth), constrained_(context.instance.costs().min_leaf_weight() > 0),
       split_cost_(context.instance.costs().split_cost()), classes_(depth + 1, classes),
       depth_two_(context.instance, false, context.matrix_bytes, context.control),
-      allowed_depth_two_(context.instance, true, context.matrix_bytes, context.control), greedy_(context.instance) {
+      allowed_depth_two_(context.instance, true, context.matrix_bytes, context.control), greedy_(context.instance),
+      shelves_(std::make_shared<std::vector<Archive::Shelf>>(depth + 1)) {
     for (int d = depth - 1; d >= 0; --d) classes_[d] = V::classes(d, classes_[d + 1]);
 }
 
 template <class V>
 Search<V>::Search(const Search& first, int member) : Search(first.context_, first.depth_, first.classes_[first.depth_]) {
+    shelves_ = first.shelves_;
     crew_ = first.crew_;
     member_ = member;
     enter_root();
@@ -90,7 +100,7 @@ typename Search<V>::Level& Search<V>::level(int l) {
 template <class V>
 Archive& Search<V>::archive(int depth) {
     if (size_of(archives_) <= depth) archives_.resize(depth + 1);
-    if (!archives_[depth]) archives_[depth] = std::make_unique<Archive>(context_.instance);
+    if (!archives_[depth]) archives_[depth] = std::make_unique<Archive>(context_.instance, (*shelves_)[depth]);
     return *archives_[depth];
 }
 
@@ -110,6 +120,8 @@ bool Search<V>::probe(const Sums& rows, int depth, const Values& cutoffs, Outcom
         return context_.techniques.transfer ? context_.ratios[found.costs].scaled_up(found.value) - rows.base : 0;
     };
     const auto answered = [&](int m) { return out.cost[m] <= out.bound[m] || out.bound[m] >= cutoffs[m]; };
+    // A narrow search takes no tree from it: which ones are there depends on what was searched before, and by whom.
+    const bool takes_trees = !narrow() || depth <= width_.exact;
     bool all = true;
     for (int m = 0; m < size_of(cutoffs); ++m) {
         if (context_.techniques.cache && constrained_) {
@@ -121,7 +133,7 @@ bool Search<V>::probe(const Sums& rows, int depth, const Values& cutoffs, Outcom
         if (context_.techniques.cache && !answered(m)) {
             if (const auto found = context_.cache.find(rows.key, V::slot(depth, m))) {
                 out.bound[m] = std::max(out.bound[m], bound_of(*found));
-                if (found->exact && found->costs == context_.costs_number) {
+                if (takes_trees && found->exact && found->costs == context_.costs_number) {
                     out.cost[m] = out.bound[m];
                     out.tree[m].assign(1, code_of(depth <= 2 ? StandIn::small : StandIn::known, m));
                 }
@@ -647,7 +659,7 @@ class Search<V>::Loop final : public SharedWork {
 public:
     Loop(Search& owner, int l, int depth, int next, Outcome& out)
         : SharedWork(l), owner_(owner), home_(owner.level(l)), control_(owner.context_.control), depth_(depth),
-          out_(out), next_(next), last_(size_of(home_.order)),
+          width_(owner.width_), out_(out), next_(next), size_(std::min(owner.tries(home_), size_of(home_.order))), last_(size_),
           enough_(l == 0 && owner.takes_any_ ? static_cast<int>(kEnough * last_) : 0), best_(out.bound.size(), -1),
           done_(home_.order.size()) {
         std::fill_n(done_.begin(), next, true);
@@ -660,9 +672,11 @@ public:
         guarded(owner_, home_);
         if (shared_) owner_.crew_->team.withdraw(*this, owner_.member_);
         if (error_) std::rethrow_exception(error_);
-        owner_.has_enough_ = last_ < size_of(home_.order);
-        if (level == 0) owner_.tried_ = static_cast<double>(next_) / std::max(size_of(home_.order), 1);
-        for (; next_ < size_of(home_.order); ++next_) {
+        owner_.width_ = width_;
+        if (owner_.narrow()) return;
+        owner_.has_enough_ = last_ < size_;
+        if (level == 0) owner_.tried_ = static_cast<double>(next_) / std::max(size_, 1);
+        for (; next_ < size_; ++next_) {
             sum_up(home_.order[next_], home_);
             lower(home_.unsolved, home_.sums);
         }
@@ -707,9 +721,9 @@ private:
         std::unique_lock guard(lock_);
         Values limits = home_.limits;
         report();
-        while (next_ < std::min(size_of(home_.order), last_) && !control_.stopped()) {
+        while (next_ < last_ && !control_.stopped()) {
             const int i = next_++, f = home_.order[i];
-            exhausted = next_ == size_of(home_.order);
+            exhausted = next_ == size_;
             done_[i] = true;
             if (owner_.constrained_ && !home_.node.allows(owner_.context_.instance, f)) continue;
             sum_up(f, own);
@@ -722,9 +736,13 @@ private:
             guard.unlock();
             if (&search == &owner_ && !shared_ && owner_.shares(level, depth_, i + 1)) share();
             found.reset(size_of(limits));
+            search.width_ = width_;
+            if (width_.discrepancies >= 0) search.width_.discrepancies -= i;
             const bool ended = attempt(search, own, f, limits, found);
+            search.width_ = width_;
             search.sum_up(own);
-            if (ended) search.compare(own, f);      // else a child may be half made
+            const bool learns = ended && !search.narrow();      // else a child may be half made
+            if (learns) search.compare(own, f);
             guard.lock();
             lower(home_.unsolved, own.sums);
             // The first feature that has a tree will do, even if one after it was faster with a better one.
@@ -738,7 +756,7 @@ private:
                 if (level == 0 && m + 1 == size_of(limits)) owner_.report_incumbent(found.cost[m]);
             }
             done_[i] = true;
-            if (ended) search.learn(own, depth_, f, home_);
+            if (learns) search.learn(own, depth_, f, home_);
             report();
         }
         exhausted = true;
@@ -754,7 +772,7 @@ private:
         try {
             search.attempt(level, depth_, f, limits);
             search.compose(own, f, limits, found);
-            if (level > 0) return true;
+            if (level > 0 || search.narrow()) return true;
             bool any = false;
             for (int m = 0; m < size_of(limits); ++m) {
                 if (found.cost[m] == kInfinite) continue;
@@ -770,11 +788,11 @@ private:
 
     // The bound on the largest class, which bounds them all.
     void report() {
-        if (level > 0 || !owner_.watched_ || control_.elapsed() < next_report_) return;
+        if (level > 0 || width_.features || !owner_.watched_ || control_.elapsed() < next_report_) return;
         next_report_ = control_.elapsed() + kBetweenReports;
         const int last = size_of(home_.limits) - 1;
         std::int64_t bound = std::min(home_.unsolved[last], home_.limits[last]);
-        for (int i = 0; i < size_of(home_.order); ++i) {
+        for (int i = 0; i < size_; ++i) {
             if (done_[i]) continue;
             sum_up(home_.order[i], scratch_);
             bound = std::min(bound, scratch_.sums[last]);
@@ -786,9 +804,12 @@ private:
     Level& home_;
     Control& control_;
     const int depth_;
+    const Width width_;
     Outcome& out_;
     std::mutex lock_;
-    int next_, last_;
+    int next_;
+    const int size_;
+    int last_;
     const int enough_;          // a tree with one of so many features ends a search for any tree
     std::vector<int> best_;     // by class, in order
     std::vector<bool> done_;    // bounds of the others are not in unsolved yet
@@ -801,14 +822,14 @@ private:
 template <class V>
 bool Search<V>::is_worth_sharing(int l, int depth, int next) const {
     const Level& at = *levels_[l];
-    const double left = at.node.features() - next, sweep = double(at.node.rows()) * at.node.features();
+    const double left = std::min(tries(at), size_of(at.order)) - next, sweep = double(at.node.rows()) * at.node.features();
     return left > 0 && left * sweep * (depth > 3 && !at.open ? at.node.features() : 1) >= kWorkToShare;
 }
 
 // Does somebody want to join the loop over the features of a node, from the next one in order on?
 template <class V>
 bool Search<V>::shares(int l, int depth, int next) const {
-    return crew_ && !narrow() && is_worth_sharing(l, depth, next) && crew_->team.wants_work(l);
+    return crew_ && is_worth_sharing(l, depth, next) && crew_->team.wants_work(l);
 }
 
 template <class V>
@@ -827,20 +848,24 @@ typename Search<V>::Outcome Search<V>::solve(const Values& cutoffs, int jobs, Ef
     best.reset(size_of(cutoffs));
     const Node& root = enter_root();
     bool known = probe(root.total(), depth_, cutoffs, best);
-    for (int m = 0; m < size_of(cutoffs); ++m)
+    remembered_.resize(cutoffs.size());
+    for (int m = 0; m < size_of(cutoffs); ++m) {
         if (best.cost[m] < kInfinite && !expand(best.tree[m], true)) best.cost[m] = kInfinite;
-    if (!known && depth_ > 2 && context_.techniques.first_pass) known = find_first(cutoffs, best);
+        remembered_[m] = best.cost[m] < kInfinite;
+    }
+    if (!known && depth_ > 2 && context_.techniques.first_pass) known = find_first(cutoffs, effort, best);
     takes_any_ = effort == Effort::any_tree;
     const auto is_enough = [&] { return takes_any_ && any_below(best.cost, cutoffs); };
     known = known || (effort == Effort::first_trees && depth_ > 2) || is_enough();
     if (!known && depth_ > 3 && deepen && context_.techniques.deepening) {
-        // Only a search that takes long needs a better start.
         Control& control = context_.control;
-        control.pause_at(std::min(kLong, kEarly * control.limit()));
-        pass({}, cutoffs, best);
-        known = !control.paused() || is_enough();
-        if (!known) find_better(cutoffs, best);
-        known = known || is_enough();
+        // Only a search that takes long needs a better start; and none that takes any tree, which must not depend on time.
+        if (!takes_any_) {
+            control.pause_at(std::min(kLong, kEarly * control.limit()));
+            pass({}, cutoffs, best);
+            known = !control.paused();
+            if (!known) find_better(cutoffs, best);
+        }
         if (!known && context_.techniques.ladder) {
             control.pause_at(kHalf * control.limit());
             pass({}, cutoffs, best);
@@ -901,13 +926,16 @@ typename Search<V>::Outcome Search<V>::solve_part(const std::vector<int>& featur
     return best;
 }
 
-// Searches all rows for trees that are better than the best.
+// Searches all rows for trees that are better than the best. Which trees the starts find may depend on the time, so a
+// wide search looks for one of the same cost, too: the first in order, as if there had been no start.
 template <class V>
 void Search<V>::pass(Width width, const Values& cutoffs, Outcome& best) {
     Outcome out = best;
-    Values limits = cutoffs;
-    lower(limits, best.cost);
+    Values limits = best.cost;
     width_ = width;
+    for (int m = 0; m < size_of(limits); ++m)
+        if (!narrow() && !remembered_[m]) limits[m] = std::min(limits[m] + 1, kInfinite), out.cost[m] = kInfinite;
+    lower(limits, cutoffs);
     try {
         search(0, depth_, limits, out);
     } catch (const SearchStopped&) {
@@ -927,10 +955,10 @@ void Search<V>::take(int m, const Outcome& found, int from, Outcome& best) {
 }
 
 // First trees, in a time that no depth makes long: along the best features, deep trees along those that greedy trees
-// make most of; then, if there is time, off that way once, twice and so on (limited discrepancy). True if the question
-// is answered.
+// make most of; then, if there is time, off that way once, twice and so on (limited discrepancy). If these trees are the
+// answer, it is not the clock that says so. True if the question is answered.
 template <class V>
-bool Search<V>::find_first(const Values& cutoffs, Outcome& best) {
+bool Search<V>::find_first(const Values& cutoffs, Effort effort, Outcome& best) {
     Control& control = context_.control;
     std::vector<Width> widths{{1}};
     if (depth_ > kShallow && context_.techniques.look_ahead) widths.push_back({1, 0, true, 3});
@@ -940,6 +968,9 @@ bool Search<V>::find_first(const Values& cutoffs, Outcome& best) {
         for (const int exact : {3, 4})
             for (int discrepancies = 1; discrepancies < kMostTries && exact + 1 < depth_; ++discrepancies)
                 widths.push_back({discrepancies + 1, discrepancies, true, exact});
+    const Node& root = levels_[0]->node;
+    const double size = static_cast<double>(root.rows()) * root.features() * root.features();
+    double work = 0;
     for (std::size_t i = 0; i < widths.size() && !control.stopped(); ++i) {
         if (i == 1 && depth_ == kAnyDepth && watched_) {
             // By one thread, so that it does not depend on their number how far it comes.
@@ -951,7 +982,10 @@ bool Search<V>::find_first(const Values& cutoffs, Outcome& best) {
             crew_ = crew;
             if (known) return true;
         }
-        if (watched_ && i >= first) control.pause_at(std::min(kLong, kFirst * control.limit()));
+        if (i >= first) work += size * std::min(depth_ - widths[i].exact, kDeepGreedy) * (widths[i].exact == 3 ? 1 : 4);
+        if (effort != Effort::all && work > kFirstWork) break;
+        const double most = effort == Effort::all ? kLong : std::numeric_limits<double>::infinity();
+        if (watched_ && i >= first) control.pause_at(std::min(most, kFirst * control.limit()));
         if (!control.stopped()) pass(widths[i], cutoffs, best);
         if (watched_) control.resume();
     }

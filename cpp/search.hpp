@@ -223,7 +223,7 @@ private:
     void look_ahead(Level& at, int depth);
     std::vector<int> rank_by_greedy_trees(const Level& at, int depth);
     void pass(Width width, const Values& cutoffs, Outcome& best);
-    bool find_first(const Values& cutoffs, Outcome& best);
+    bool find_first(const Values& cutoffs, Effort effort, Outcome& best);
     void climb(const Values& cutoffs, Outcome& best);
     void find_better(const Values& cutoffs, Outcome& best);
     void start_from(int depth, const Values& cutoffs, Outcome& best);
@@ -249,9 +249,11 @@ private:
     GreedyCosts greedy_;
     std::map<std::pair<Key, int>, std::vector<int>> promising_;     // features of the problem, by rows and depth
     std::vector<std::unique_ptr<Level>> levels_;
-    std::vector<std::unique_ptr<Archive>> archives_;    // by depth
+    std::shared_ptr<std::vector<Archive::Shelf>> shelves_;  // by depth, for all members of a crew
+    std::vector<std::unique_ptr<Archive>> archives_;        // by depth
     Width width_;
     bool narrow() const { return width_.features > 0; }
+    std::vector<bool> remembered_;      // by class: the best tree for all rows is from the cache
     double tried_ = 0;          // share of the features of the first node in the last pass over all of them
     int jobs_ = 1;
     Crew<Search>* crew_ = nullptr;      // while there is one

@@ -258,6 +258,49 @@ TEST(a_stop_at_any_moment_leaves_the_truth) {
     }
 }
 
+// Neither the number of threads nor a start, which may be given up at any moment, decides which of several trees is
+// found.
+TEST(trees_do_not_depend_on_threads_or_time) {
+    Random random(20);
+    Techniques no_starts;
+    no_starts.first_pass = no_starts.deepening = no_starts.ladder = false;
+    for (int trial = 0; trial < 60 * scale(); ++trial) {
+        Data data = draw_data(random, 60, 9);
+        data.depth = draw(random, 3, 6);
+        for (auto& cost : data.costs) cost = std::max<std::int64_t>(cost, 0) % 3;      // many ties
+        Question question = data.question();
+        Question free = question;
+        free.split_cost = 0;
+        free.max_splits = draw(random, 1, 9);
+        std::vector<int> seen;
+        const auto see = [&](const Answer& answer) {
+            for (const TreeNode& node : answer.tree) seen.push_back(node.feature), seen.push_back(node.label);
+            return answer;
+        };
+        std::optional<std::vector<int>> proven, all;
+        for (const int jobs : {0, 1, 2, 3, 8}) {
+            Oracle oracle = data.oracle(jobs, jobs ? Techniques{} : no_starts);
+            Control control;
+            question.effort = Effort::all;
+            question.cutoff.reset();
+            see(oracle.solve(question, control));
+            for (const Answer& answer : oracle.solve_budgets(free, {}, control)) see(answer);
+            if (!proven) proven = seen;
+            CHECK(*proven == seen);
+            Oracle other = data.oracle(jobs);
+            for (const Effort effort : {Effort::first_trees, Effort::any_tree}) {
+                question.effort = effort;
+                question.cutoff.reset();
+                for (Answer answer{{{}}}; !answer.tree.empty() && !answer.proven; question.cutoff = answer.cost)
+                    answer = see(other.solve(question, control));
+            }
+            if (!all) all = seen;
+            CHECK(*all == seen);
+            seen.clear();
+        }
+    }
+}
+
 // The best of all parts is the best of all trees, whoever searches them and however often they are stopped before.
 TEST(parts_together_are_the_question) {
     Random random(18);
