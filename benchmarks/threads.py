@@ -2,6 +2,7 @@
 
     python benchmarks/threads.py --jobs 2
     python benchmarks/threads.py --only mcc path --short
+    python benchmarks/threads.py --workers 2 --only "accuracy d6"
 
 On a machine that does nothing else, the ratio of the wall times is the speed-up. On a busy one it
 is not, and two figures take its place: *CPU* is what all threads together take over what one takes
@@ -10,6 +11,9 @@ alone (1 is ideal), *busiest* the share of the busiest thread in windows of half
 if threads did not slow each other down. The shares are read from /proc, so they need Linux.
 
 Trees, values and bounds must be the same. Preparation of the problem is not included.
+
+With `--workers`, so many processes of a Dask cluster on this machine take the place of threads;
+their CPU times are not counted, only the ratio means something then.
 """
 
 from __future__ import annotations
@@ -148,8 +152,8 @@ def race(
             continue
         problem = load(dataset)
         one, several = (
-            measure(partial(ask, problem, name, arguments, {**keywords, "n_jobs": jobs}))
-            for jobs in (1, options.jobs)
+            measure(partial(ask, problem, name, arguments, {**keywords, **more}))
+            for more in ({"n_jobs": 1}, options.more)
         )
         if one[3] != several[3]:
             print(f"{name}: the answer depends on the number of threads")
@@ -172,9 +176,19 @@ def main() -> None:
     arguments.add_argument("--data", type=Path, default=folder, help="folder of datasets")
     arguments.add_argument("--tables", type=Path, default=folder.parent / "tables")
     arguments.add_argument("--jobs", type=int, default=2)
+    arguments.add_argument("--workers", type=int, help="of a Dask cluster, instead of threads")
     arguments.add_argument("--only", nargs="+", help="questions with one of these in their names")
     arguments.add_argument("--short", action="store_true", help="short questions instead")
     options = arguments.parse_args()
+    options.more = {"n_jobs": options.jobs}
+    if options.workers:
+        from distributed import Client, LocalCluster
+
+        options.jobs = options.workers
+        workers = LocalCluster(
+            n_workers=options.workers, threads_per_worker=1, dashboard_address=None
+        )
+        options.more = {"executor": Client(workers)}
 
     def table(name: str) -> Problem:
         import pandas as pd

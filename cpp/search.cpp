@@ -848,10 +848,10 @@ typename Search<V>::Outcome Search<V>::solve(const Values& cutoffs, int jobs, Ef
     best.reset(size_of(cutoffs));
     const Node& root = enter_root();
     bool known = probe(root.total(), depth_, cutoffs, best);
-    remembered_.resize(cutoffs.size());
+    settled_.resize(cutoffs.size());
     for (int m = 0; m < size_of(cutoffs); ++m) {
         if (best.cost[m] < kInfinite && !expand(best.tree[m], true)) best.cost[m] = kInfinite;
-        remembered_[m] = best.cost[m] < kInfinite;
+        settled_[m] = best.cost[m] < kInfinite;
     }
     if (!known && depth_ > 2 && context_.techniques.first_pass) known = find_first(cutoffs, effort, best);
     takes_any_ = effort == Effort::any_tree;
@@ -934,7 +934,7 @@ void Search<V>::pass(Width width, const Values& cutoffs, Outcome& best) {
     Values limits = best.cost;
     width_ = width;
     for (int m = 0; m < size_of(limits); ++m)
-        if (!narrow() && !remembered_[m]) limits[m] = std::min(limits[m] + 1, kInfinite), out.cost[m] = kInfinite;
+        if (!narrow() && !settled_[m]) limits[m] = std::min(limits[m] + 1, kInfinite), out.cost[m] = kInfinite;
     lower(limits, cutoffs);
     try {
         search(0, depth_, limits, out);
@@ -988,6 +988,8 @@ bool Search<V>::find_first(const Values& cutoffs, Effort effort, Outcome& best) 
         if (watched_ && i >= first) control.pause_at(std::min(most, kFirst * control.limit()));
         if (!control.stopped()) pass(widths[i], cutoffs, best);
         if (watched_) control.resume();
+        for (int m = 0; m < size_of(cutoffs); ++m)
+            if (i < first && best.cost[m] == 0) settled_[m] = true;     // the clock had no say
     }
     promising_.clear();
     return false;

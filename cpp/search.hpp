@@ -253,7 +253,7 @@ private:
     std::vector<std::unique_ptr<Archive>> archives_;        // by depth
     Width width_;
     bool narrow() const { return width_.features > 0; }
-    std::vector<bool> remembered_;      // by class: the best tree for all rows is from the cache
+    std::vector<bool> settled_;     // by class: the best tree for all rows is the one, whatever is found later
     double tried_ = 0;          // share of the features of the first node in the last pass over all of them
     int jobs_ = 1;
     Crew<Search>* crew_ = nullptr;      // while there is one

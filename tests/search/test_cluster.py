@@ -72,6 +72,7 @@ def test_the_answer_is_that_of_one_machine(client, metric, more, monkeypatch):
     assert answers  # of the workers
     assert found.status is Status.OPTIMAL
     assert found.objective == alone.objective == found.bound
+    assert found.tree == alone.tree
 
 
 def test_paths_and_frontiers(client):

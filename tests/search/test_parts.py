@@ -41,7 +41,7 @@ def test_parts_together_are_the_question(seed):
     truth = ask(LinearOracle(X, weights), question)
     leaf = LinearOracle(X, weights).solve(question.costs, max_depth=0)
     start = [replace(leaf, bound=-(10**9))] * question.budgets
-    costs = [leaf.cost] * question.budgets
+    costs = [leaf.cost + 1] * question.budgets
     oracles = [LinearOracle(X, weights, n_jobs=jobs) for jobs in (1, 2, 1)]
     divided = [question.divide(oracle, costs) for oracle in oracles]
     roots, reason = divided[0].order(None, None)
@@ -66,6 +66,7 @@ def test_parts_together_are_the_question(seed):
     if roots:
         for found, known in zip(spread.results(Limit.NONE, {}), truth, strict=True):
             assert (found.cost, found.bound, found.status) == (known.cost, known.cost, known.status)
+            assert found.tree == known.tree
 
 
 def test_an_oracle_that_was_asked_something_else_meanwhile():

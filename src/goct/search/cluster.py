@@ -520,12 +520,13 @@ class ClusterOracle:
         first = ask({"time_limit": time_limit if is_short else _ALONE, "callback": callback})
         if first[0].limit is not Limit.TIME or is_short:
             return first
-        best = [
-            min(max(-_LARGEST, limit), _LARGEST if known.cost is None else known.cost)
+        # A tree that is as good as the one from here may come before it, see Best.
+        wanted = [
+            min(max(-_LARGEST, limit), _LARGEST if known.cost is None else known.cost + 1)
             for limit, known in zip(cutoffs, first, strict=True)
         ]
-        roots, reason = question.divide(self._local, best).order(left(), None)
-        spread = Spread(roots, first, best)
+        roots, reason = question.divide(self._local, wanted).order(left(), None)
+        spread = Spread(roots, first, wanted)
         if reason != "none":
             return spread.results(Limit(reason), first[0].stats)
         if not roots:
@@ -545,7 +546,8 @@ class ClusterOracle:
 
         self._cluster.numbers += 1
         board = f"goct-{uuid4().hex}"
-        run = _Run(self._cluster, spread, _Ask(self._cluster.numbers, question, tuple(best), board))
+        asked = _Ask(self._cluster.numbers, question, tuple(wanted), board)
+        run = _Run(self._cluster, spread, asked)
         run.go(is_over)
         stats = {
             **first[0].stats,

@@ -82,7 +82,8 @@ class Best:
     costs
         What they cost, or the cutoff without a tree.
     places
-        Where in the order they begin. A tree that begins before it wins with the same cost.
+        Where in the order they begin. A tree that begins before it wins with the same cost;
+        those that were known from the start come after all others.
     """
 
     costs: tuple[int, ...]
@@ -90,9 +91,11 @@ class Best:
 
     def cutoffs(self, part: Part) -> list[int]:
         """Return what trees of a part must stay below."""
-        return [
-            cost + (part.place < place) for cost, place in zip(self.costs, self.places, strict=True)
-        ]
+        return self.cutoffs_at(part.place)
+
+    def cutoffs_at(self, first: int) -> list[int]:
+        """Return the same for what begins at a place."""
+        return [cost + (first < place) for cost, place in zip(self.costs, self.places, strict=True)]
 
 
 @dataclass
@@ -122,7 +125,10 @@ class Spread:
             cutoff if known.cost is None else min(known.cost, cutoff)
             for known, cutoff in zip(self.start, self.cutoffs, strict=True)
         ]
-        self._places = [-1] * len(self.start)
+        self._places = [
+            len(self.roots) if known.cost is not None and known.cost < cutoff else -1
+            for known, cutoff in zip(self.start, self.cutoffs, strict=True)
+        ]
         bounds = np.array([bound for _, bound in self.roots], dtype=np.int64)
         self._bounds = np.tile(bounds, (len(self.start), 1))
         self._next = 0
@@ -142,9 +148,8 @@ class Spread:
 
     def _peek(self) -> int | None:
         """Return the place of the next column that may be of use; None if there is none."""
-        limit = max(self._costs)
         while self._next < len(self.roots):
-            if (self._bounds[:, self._next] < limit).any():
+            if (self._bounds[:, self._next] < self.best.cutoffs_at(self._next)).any():
                 return self._next
             self._next += 1
         return None
