@@ -492,8 +492,10 @@ private:
         T* line = rows_.get(row_.size() * kMost);
         const int* groups[kMost];
         for (int i = 0; i < count; ++i) groups[i] = node_->group(lanes[i].column);
-        for (std::size_t e = 0; e < row_.size(); ++e, line += kMost)
+        for (std::size_t e = 0; e < row_.size(); ++e, line += kMost) {
             for (int i = 0; i < count; ++i) line[i] = groups[i][row_[e]] <= lanes[i].threshold ? cost_[e] : 0;
+            std::fill(line + count, line + kMost, T{0});    // whole vectors are added
+        }
         pace_.step(row_.size() * count);
     }
 
