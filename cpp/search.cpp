@@ -29,7 +29,7 @@ constexpr int kFirstSplits = 2;
 // After so much of the features of the first node it is better to go on than to ask anew.
 constexpr double kEnough = 0.25;
 // Deeper searches have first trees of their own: so many features are looked at by greedy trees, of no larger depth.
-constexpr int kShallow = 4, kCandidates = 12, kDeepGreedy = 12;
+constexpr int kShallow = 5, kCandidates = 12, kDeepGreedy = 12;
 // At most so many features of a node are tried in the search for first trees.
 constexpr int kMostTries = 5;
 // After half of the time, with so few features of the first node behind it, a search will not come to its end. Then the
@@ -962,7 +962,7 @@ bool Search<V>::find_first(const Values& cutoffs, Effort effort, Outcome& best) 
     Control& control = context_.control;
     std::vector<Width> widths{{1}};
     if (depth_ > kShallow && context_.techniques.look_ahead) widths.push_back({1, 0, true, 3});
-    if (depth_ <= kShallow + 1) widths.push_back({3});
+    if (depth_ <= kShallow) widths.push_back({3});
     const auto first = widths.size();
     if (depth_ > kShallow && context_.techniques.look_ahead)
         for (const int exact : {3, 4})
@@ -1029,10 +1029,14 @@ void Search<V>::find_better(const Values& cutoffs, Outcome& best) {
         control.pause_at(now + share / 2);
         start_from(depth, cutoffs, best);
     }
-    for (const int width : {5, 10, 20}) {
+    std::vector<Width> widths{{5}, {10}, {20}};
+    if (depth_ == kShallow && context_.techniques.look_ahead)   // what deeper searches begin with
+        for (int times = kMostTries - 1; times >= 0; --times) widths.insert(widths.begin(), {times + 1, times, true, 3});
+    for (const Width& width : widths) {
         control.pause_at(now + share);
-        if (!control.stopped()) pass({width}, cutoffs, best);
+        if (!control.stopped()) pass(width, cutoffs, best);
     }
+    promising_.clear();
 }
 
 template <class V>

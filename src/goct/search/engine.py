@@ -43,9 +43,7 @@ _DEEP = 4
 """From this depth on, smaller depths are solved first."""
 _DEEPEST_START = 8
 """Up to this one."""
-_MANY_CELLS = 1 << 18
-_AT_ONCE = 0.25
-"""Seconds in which a question of any depth may be answered at once."""
+_MANY_STEPS = 10**8
 _DEEP_FOR_THRESHOLDS = 3
 """From this depth on, trees over some of the thresholds come first."""
 _GRID, _GRID_SECONDS = 8, 1.0
@@ -147,14 +145,15 @@ def _smaller_depths(task: Task) -> range:
 
     Their trees are good incumbents, so that a run that is stopped never has a
     worse tree than one of a smaller depth. Each depth takes many times as long
-    as the one before, but at depth 4, on few data, all of it takes no time. A
-    linear question deepens by itself, in the core.
+    as the one before, so they come first where a question takes long, roughly
+    rows · features^(depth - 2) steps. A linear question deepens by itself, in the core.
     """
     depth = task.size.reachable_depth
-    cells = task.problem.n_rows * task.problem.features.n_kept
-    if depth < _DEEP or (isinstance(task.metric, LinearMetric) and not task.constraints):
+    steps = task.problem.n_rows * task.problem.features.n_kept ** (min(depth, _DEEPEST_START) - 2)
+    is_linear = isinstance(task.metric, LinearMetric) and not has_requirements(task)
+    if is_linear or depth < _DEEP or steps < _MANY_STEPS:
         return range(0)
-    return range(2, min(depth, _DEEPEST_START + 1) if depth > _DEEP or cells >= _MANY_CELLS else 3)
+    return range(2, min(depth, _DEEPEST_START + 1))
 
 
 def _try_smaller(
@@ -199,28 +198,6 @@ def _try_grid(session: IncumbentSession, options: Mapping[str, Any]) -> None:
         _try_smaller(grid, session, core_of(grid, **options), _GRID_SECONDS)
 
 
-def _settle_at_once(
-    session: IncumbentSession, core: ProblemOracle
-) -> LinearMaximiser | PlaneMaximiser | None:
-    """Find the best tree in no time; None if it takes longer."""
-    limits = session.limits
-    until = session.elapsed + _AT_ONCE
-    if limits.time is not None and limits.time <= until:
-        return None
-    session.limits = replace(limits, time=until)
-    maximiser = _maximiser(session, session.incumbent, core)
-    try:
-        maximiser.maximise()
-    except StopError:
-        if session.limit is not Limit.TIME:
-            raise
-        session.limit = Limit.NONE
-        return None
-    finally:
-        session.limits = limits
-    return maximiser
-
-
 def _search(
     session: IncumbentSession,
     options: Mapping[str, Any],
@@ -233,13 +210,13 @@ def _search(
     _try_grid(session, {**options, "executor": None})
     smaller = _smaller_depths(task)
     with closing(core_of(task, **options)) as core:
-        maximiser = _settle_at_once(session, core) if len(smaller) > 1 else None
-        if maximiser is None:
-            for depth in smaller:
-                small = replace(task, size=replace(task.size, max_depth=depth))
-                _try_smaller(small, session, core)
-            maximiser = _maximiser(session, incumbent, core)
-            maximiser.maximise()
+        maximiser = _maximiser(session, incumbent, core)
+        if smaller and isinstance(maximiser, PlaneMaximiser):
+            maximiser.climb()  # better trees leave little to ask about smaller ones
+        for depth in smaller:
+            small = replace(task, size=replace(task.size, max_depth=depth))
+            _try_smaller(small, session, core)
+        maximiser.maximise()
         if not fewest_splits or incumbent.best is None or not maximiser.is_exact:
             return False
         session.begin_ties(tie_share)

@@ -14,7 +14,7 @@ from goct.exact import Exact
 from goct.metrics import FractionalMetric, Shape
 from goct.plane.dinkelbach import Dinkelbach, Lift
 from goct.plane.hull import Point
-from goct.plane.oracle import Incumbent, InsideOracle, TooFineError
+from goct.plane.oracle import Incumbent, InsideOracle, Scored, TooFineError
 from goct.plane.outer import OuterApproximation
 from goct.plane.points import Plane, Target
 from goct.plane.staircase import Staircase
@@ -77,6 +77,7 @@ class PlaneMaximiser:
         if isinstance(task.metric, FractionalMetric) and not constraints:
             self._dinkelbach = Dinkelbach(oracle, incumbent, plane, staircase, task.metric, floor)
         self._top: Exact | None = None
+        self._summit: Scored | None = None  # from where nothing better was found
 
     @staticmethod
     def staircase_of(task: Task, plane: Plane) -> Staircase:
@@ -89,9 +90,7 @@ class PlaneMaximiser:
         """Find the best tree, and prove it."""
         incumbent, task = self.incumbent, self.incumbent.task
         penalty = task.split_penalty
-        if penalty or self._dinkelbach is not None:
-            with suppress(TooFineError):
-                self._climb()
+        self.climb()
         if not penalty or incumbent.objective is None:
             target = Target(incumbent.objective)
             self._top = self._maximise(target, task.size, lambda v: task.penalised(v, 1))
@@ -105,16 +104,21 @@ class PlaneMaximiser:
             self._go_through_budgets()
         incumbent.tighten(incumbent.objective)
 
-    def _climb(self) -> None:
-        """Look for better trees in the direction in which the objective rises, without a proof."""
+    def climb(self) -> None:
+        """Look for better trees in the direction in which the objective rises, without a proof.
+
+        Nothing is known about that direction under constraints.
+        """
         incumbent, task = self.incumbent, self.incumbent.task
-        while (best := incumbent.best) is not None:
-            x, y = self.plane.of(best.tree)
-            a, b, c = self.plane.tangent(x, y, task.split_penalty)
-            cost = a * x + b * y + c * best.tree.splits
-            self.oracle.guess(a, b, task.size, cutoff=cost, split_cost=c)
-            if incumbent.best is best:
-                return
+        if self._staircase.constraints and not task.split_penalty:
+            return
+        with suppress(TooFineError):
+            while (best := incumbent.best) is not self._summit and best is not None:
+                self._summit = best
+                x, y = self.plane.of(best.tree)
+                a, b, c = self.plane.tangent(x, y, task.split_penalty)
+                cost = a * x + b * y + c * best.tree.splits
+                self.oracle.guess(a, b, task.size, cutoff=cost, split_cost=c)
 
     def _go_through_budgets(self) -> None:
         task = self.incumbent.task
