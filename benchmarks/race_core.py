@@ -2,12 +2,14 @@
 
     python benchmarks/race_core.py --other ../before/.venv/bin/python --depths 4 5 --limit 90
     python benchmarks/race_core.py --cases accuracy budgets f1 f1-0.01 --depths 4
+    python benchmarks/race_core.py --ablation --cases accuracy budgets f1-0.01 --depths 4
 
 A case is a metric (accuracy, f1, mcc), with a price per split (f1-0.01) or a minimum number of rows
 per leaf (f1:5, f1:1%), or `budgets`: the best accuracy for every number of splits by one question.
 `here` is the CPU time of this checkout in seconds, one thread, the least of a few runs, without
 reading the data; `gain` is what the other checkout takes, divided by that; `price` is `here`
-divided by what the metric takes by itself. Optima must agree.
+divided by what the metric takes by itself. Optima must agree. With `--ablation` each technique is
+switched off by itself: then `time` is what that takes, divided by what it takes with all of them.
 """
 
 from __future__ import annotations
@@ -22,17 +24,19 @@ from typing import Any
 import numpy as np
 
 from goct import Problem, constraints, solve
-from goct.search import LinearOracle
+from goct.search import TECHNIQUES, LinearOracle
 
 CASES = "accuracy f1 mcc f1-0.01 mcc-0.01 accuracy:5 accuracy:1% f1:5 f1:1% budgets"
 
 
-def ask(X: Any, y: Any, case: str, depth: int, limit: float) -> tuple[str, bool]:
+def ask(
+    X: Any, y: Any, case: str, depth: int, limit: float, techniques: dict[str, bool]
+) -> tuple[str, bool]:
     """Return what the best tree is worth, and whether that is proven."""
     if case == "budgets":
         labels = np.unique(y, return_inverse=True)[1]
         costs = 1 - np.eye(labels.max() + 1, dtype=np.int64)[labels]
-        found = LinearOracle(X).solve_budgets(
+        found = LinearOracle(X, techniques=techniques).solve_budgets(
             costs, max_depth=depth, max_splits=2**depth - 1, time_limit=limit
         )
         return str([one.cost for one in found]), all(one.cost == one.bound for one in found)
@@ -50,6 +54,7 @@ def ask(X: Any, y: Any, case: str, depth: int, limit: float) -> tuple[str, bool]
         engine="search",
         time_limit=limit,
         fewest_splits=False,
+        techniques=techniques,
         **options,
     )
     return f"{float(solution.objective):.12f}", solution.status.name == "OPTIMAL"
@@ -58,13 +63,13 @@ def ask(X: Any, y: Any, case: str, depth: int, limit: float) -> tuple[str, bool]
 def work() -> None:
     """Answer questions, one per line: this runs in either checkout."""
     for line in sys.stdin:
-        path, case, depth, limit, repeats = json.loads(line)
+        path, case, depth, limit, repeats, techniques = json.loads(line)
         table = np.loadtxt(path, dtype=np.int64, ndmin=2)
         X, y = np.ascontiguousarray(table[:, 1:], dtype=np.uint8), table[:, 0].copy()
         times: list[float] = []
         while len(times) < repeats and sum(times) < 2:
             start = time.process_time()
-            value, is_proven = ask(X, y, case, depth, limit)
+            value, is_proven = ask(X, y, case, depth, limit, techniques)
             times.append(time.process_time() - start)
         print(json.dumps([min(times), value, is_proven]), flush=True)
 
@@ -85,14 +90,41 @@ class Checkout:
         return seconds, value, is_proven
 
 
+def ablation(options: Any, here: Checkout) -> None:
+    """Print what each technique gains."""
+    from common import data, geometric_mean, row
+
+    for depth in options.depths:
+        for case in options.cases:
+            print(f"\n## {case}, depth {depth}\n")
+            row("without", *options.names, "time")
+            row("---", *["---:"] * (len(options.names) + 1))
+            base: list[float] = []
+            for variant in ("", *TECHNIQUES):
+                times = [
+                    here.ask(
+                        str(options.data / f"{name}{data.SUFFIX}"),
+                        *(case, depth, options.limit, options.repeats),
+                        {variant: False} if variant else {},
+                    )[0]
+                    for name in options.names
+                ]
+                base = base or times
+                mean = geometric_mean(t / b for t, b in zip(times, base, strict=True))
+                row(variant or "nothing", *(f"{t:.3f}" for t in times), f"{mean:.2f}")
+
+
 def main() -> None:
     from common import PAPER, data, geometric_mean, parser, row
 
     arguments = parser(__doc__, PAPER, [4])
     arguments.add_argument("--cases", nargs="+", default=CASES.split())
     arguments.add_argument("--other", help="the Python of another checkout")
+    arguments.add_argument("--ablation", action="store_true", help="without each technique")
     options = arguments.parse_args()
     here = Checkout(sys.executable)
+    if options.ablation:
+        return ablation(options, here)
     other = Checkout(options.other) if options.other else None
     alone: dict[tuple[str, str, int], float] = {}
     for depth in options.depths:
@@ -104,7 +136,7 @@ def main() -> None:
             prices: list[float] = []
             for name in options.names:
                 path = str(options.data / f"{name}{data.SUFFIX}")
-                question = (path, case, depth, options.limit, options.repeats)
+                question = (path, case, depth, options.limit, options.repeats, {})
                 seconds, value, is_proven = here.ask(*question)
                 cells = ["", "", ""]
                 if other is not None:

@@ -131,6 +131,7 @@ void Node::keep_useful(const Instance& instance, int features, EachRow&& each_ro
     if (reduce) scratch.reset(features, total_.key);
 
     inside_.clear();
+    swings_.clear();
     renamed_.resize(features);
     int kept = 0;
     for (int begin = 0; begin < features;) {
@@ -151,6 +152,7 @@ void Node::keep_useful(const Instance& instance, int features, EachRow&& each_ro
             if (renamed_[f]) {
                 last = kept++;
                 inside_.push_back(level_[f]);
+                swings_.push_back(level_[f].swing);
                 features_[last] = features_[f];
                 // chain_begin_ is still read ahead of f, so it may be overwritten up to f only.
                 chain_begin_[last] = first;

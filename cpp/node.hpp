@@ -87,6 +87,7 @@ public:
     int feature(int f) const { return features_[f]; }           // feature of the problem
     const Sums& total() const { return total_; }
     const Sums& inside(int f) const { return inside_[f]; }
+    const std::int64_t* swings() const { return swings_.data(); }   // of the rows inside each feature
     Sums outside(int f) const { return total_ - inside_[f]; }
     std::int64_t leaf() const { return leaf_; }                 // avoidable cost of the best single label
     // Can both sides of f be leaves? Features with a smaller side stay, for the bounds on trees with smaller leaves.
@@ -121,6 +122,7 @@ private:
 
     std::vector<int> rows_, features_, chain_begin_;
     std::vector<Sums> inside_;
+    std::vector<std::int64_t> swings_;
     std::vector<int> entries_, bin_rows_;       // these two only grow: there may be more behind what is in use
     std::vector<int> entry_begin_, bin_begin_;
     Sums total_;

@@ -7,6 +7,8 @@
 #include <numeric>
 #include <utility>
 
+#include "simd.hpp"
+
 namespace goct {
 namespace {
 
@@ -53,6 +55,39 @@ void raise(auto& bounds, const auto& by) {
 void lower(auto& values, const auto& by) {
     for (int m = 0; m < size_of(values); ++m) values[m] = std::min(values[m], by[m]);
 }
+
+// See Search::learn: what the values of the two sides of a feature leave after the swings that the sides of the others
+// have not, or have.
+struct Remains {
+    std::int64_t inside_less, outside_less, inside, outside, twice;
+};
+
+GOCT_INLINE void raise_all(const Remains v, int features, const std::int64_t* swings, const std::int64_t* overlaps,
+                           std::int64_t* insides, std::int64_t* outsides) {
+    const auto combine = [&](std::int64_t a, std::int64_t b) GOCT_INLINE_LAMBDA {
+        a = std::max<std::int64_t>(a, 0), b = std::max<std::int64_t>(b, 0);
+        return std::max(std::max(a, b), a + b - v.twice);
+    };
+    for (int j = 0; j < features; ++j) {
+        const std::int64_t both = overlaps[j], only_j = swings[j] - both;
+        insides[j] = std::max(insides[j], combine(v.inside_less + both, v.outside_less + only_j));
+        outsides[j] = std::max(outsides[j], combine(v.inside - both, v.outside - only_j));
+    }
+}
+
+void portable_raise_all(const Remains& v, int features, const std::int64_t* swings, const std::int64_t* overlaps,
+                        std::int64_t* insides, std::int64_t* outsides) {
+    raise_all(v, features, swings, overlaps, insides, outsides);
+}
+#ifdef GOCT_HAS_AVX2_CLONES
+GOCT_TARGET_AVX2 void avx2_raise_all(const Remains& v, int features, const std::int64_t* swings,
+                                     const std::int64_t* overlaps, std::int64_t* insides, std::int64_t* outsides) {
+    raise_all(v, features, swings, overlaps, insides, outsides);
+}
+const auto raise_by_overlaps = [] { return cpu_has_avx2() ? avx2_raise_all : portable_raise_all; };
+#else
+const auto raise_by_overlaps = [] { return portable_raise_all; };
+#endif
 
 // Is anything in `values` below its limit?
 bool any_below(const auto& values, const auto& limits) {
@@ -154,10 +189,15 @@ void Search<V>::remember(const Sums& rows, int depth, const Outcome& out) {
         if (exact || out.bound[m] > 0)
             context_.cache.store(rows.key, V::slot(depth, m),
                                  {out.bound[m] + rows.base, exact ? out.tree[m].front() : kLeaf, number, exact});
-        if (constrained_)
-            context_.cache.store(rows.key, relaxed_slot(V::slot(depth, m)),
-                                 {out.relaxed[m] + rows.base, kLeaf, number, false});
     }
+    if (constrained_) remember_relaxed(rows, depth, out.relaxed);
+}
+
+template <class V>
+void Search<V>::remember_relaxed(const Sums& rows, int depth, const Values& relaxed) {
+    for (int m = 0; m < size_of(relaxed) && context_.techniques.cache; ++m)
+        context_.cache.store(rows.key, relaxed_slot(V::slot(depth, m)),
+                             {relaxed[m] + rows.base, kLeaf, context_.costs_number, false});
 }
 
 // The best depth-two trees of the node, and from their parts the order in which features are tried and first bounds.
@@ -338,8 +378,7 @@ void Search<V>::take_small(const Sums& rows, int depth, std::int64_t leaf, const
                            const Values& cutoffs, Solve&& solve, Outcome& out) {
     ++context_.control.depth_two;
     const auto values = allowed_values(relaxed, cutoffs, solve);
-    // Two splits never need more than two levels, three may.
-    const std::int64_t beyond = depth > 2 ? price_beyond(2) : kInfinite;
+    const std::int64_t beyond = beyond_small(depth);
     for (int m = 0; m < size_of(cutoffs); ++m) {
         out.relaxed[m] = std::max(out.relaxed[m], std::min(V::least(relaxed, m, split_cost_), beyond));
         if (values) take_tree(*values, m, leaf, out);
@@ -497,6 +536,7 @@ void Search<V>::attempt(int l, int depth, int f, const Values& limits) {
     at.child = nullptr;
     const bool inside_first = at.sides.inside_leaf[f] >= at.sides.outside_leaf[f];
     if (depth == kAnyDepth && !narrow() && !at.open) raise_in_turns(l, f, inside_first, limits);
+    if (constrained_ && at.open && !relax_sides(l, below(depth), f, inside_first, limits)) return;
     for (const bool inside : {inside_first, !inside_first}) {
         // The first side needs a tree, or there is nothing to add the other one to.
         const Values& other = inside == inside_first ? at.side[!inside].bound : at.side[!inside].cost;
@@ -532,6 +572,27 @@ void Search<V>::raise_in_turns(int l, int f, bool inside_first, const Values& li
             search_side(l, kAnyDepth, f, inside, at.left, side);
         }
     }
+}
+
+// Bounds on both sides of f by trees of depth two with smaller leaves, which are soon found; false if these suffice.
+template <class V>
+bool Search<V>::relax_sides(int l, int depth, int f, bool inside_first, const Values& limits) {
+    Level& at = level(l);
+    for (const bool inside : {inside_first, !inside_first}) {
+        Outcome& side = at.side[inside];
+        for (auto& left : at.left) left = kInfinite;
+        const Sums rows = inside ? at.node.inside(f) : at.node.outside(f);
+        if (probe(rows, depth, at.left, side)) continue;
+        const std::int64_t leaf = inside ? at.sides.inside_leaf[f] : at.sides.outside_leaf[f];
+        const DepthTwoValues values = depth_two_.solve_side(*at.open, f, inside, leaf);
+        for (int m = 0; m < at.side_classes; ++m)
+            side.relaxed[m] = std::max(side.relaxed[m], std::min(V::least(values, m, split_cost_), beyond_small(depth)));
+        raise(side.bound, side.relaxed);
+        remember_relaxed(rows, depth, side.relaxed);
+        sum_up(at);
+        if (!any_below(at.sums, limits)) return false;
+    }
+    return true;
 }
 
 // One side of feature f of the node at level l, with what can be said without looking at its rows first.
@@ -610,19 +671,10 @@ void Search<V>::learn(const Level& from, int depth, int f, Level& to) const {
     const std::int64_t inside = node.inside(f).swing, outside = node.total().swing - inside;
     const int splits = most_splits(below(depth), 64);
     const std::int64_t twice = split_cost_ == 0 ? 0 : splits < 64 ? splits * split_cost_ : kInfinite;
-    const auto combine = [&](std::int64_t a, std::int64_t b) {
-        a = std::max<std::int64_t>(a, 0), b = std::max<std::int64_t>(b, 0);
-        return std::max({a, b, a + b - twice});
-    };
-    for (int m = 0; m < from.side_classes; ++m) {
-        if (in[m] <= 0 && out[m] <= 0) continue;
-        std::int64_t *const insides = to.bounds(true, m), *const outsides = to.bounds(false, m);
-        for (int j = 0; j < node.features(); ++j) {
-            const std::int64_t both = from.overlap[j], only_j = node.inside(j).swing - both;
-            insides[j] = std::max(insides[j], combine(in[m] - (inside - both), out[m] - (outside - only_j)));
-            outsides[j] = std::max(outsides[j], combine(in[m] - both, out[m] - only_j));
-        }
-    }
+    for (int m = 0; m < from.side_classes; ++m)
+        if (in[m] > 0 || out[m] > 0)
+            raise_by_overlaps()({in[m] - inside, out[m] - outside, in[m], out[m], twice}, node.features(),
+                                node.swings(), from.overlap.data(), to.bounds(true, m), to.bounds(false, m));
 }
 
 template <class V>
@@ -1031,7 +1083,8 @@ void Search<V>::find_better(const Values& cutoffs, Outcome& best) {
     }
     std::vector<Width> widths{{5}, {10}, {20}};
     if (depth_ == kShallow && context_.techniques.look_ahead)   // what deeper searches begin with
-        for (int times = kMostTries - 1; times >= 0; --times) widths.insert(widths.begin(), {times + 1, times, true, 3});
+        for (int times = kMostTries - 1; times >= 0; --times)
+            widths.insert(widths.begin(), Width{times + 1, times, true, 3});
     for (const Width& width : widths) {
         control.pause_at(now + share);
         if (!control.stopped()) pass(width, cutoffs, best);

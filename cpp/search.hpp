@@ -175,10 +175,13 @@ private:
 
     bool probe(const Sums& rows, int depth, const Values& cutoffs, Outcome& out) const;
     void remember(const Sums& rows, int depth, const Outcome& out);
+    void remember_relaxed(const Sums& rows, int depth, const Values& relaxed);
     // What trees of more than `splits` splits cost at least.
     std::int64_t price_beyond(int splits) const {
         return context_.techniques.price ? (splits + 1) * split_cost_ : split_cost_;
     }
+    // ... of trees of this depth that have no equal of depth two: two splits never need more levels, three may.
+    std::int64_t beyond_small(int depth) const { return depth > 2 ? price_beyond(2) : kInfinite; }
     bool affords_only(int splits, const Values& limits) const;
     bool wants_open(const Level& at, int depth, const Values& limits) const;
     void rank_features(int l, int depth, const Values& cutoffs);
@@ -208,6 +211,7 @@ private:
     bool shares(int l, int depth, int next) const;
     bool slack() const;
     void raise_in_turns(int l, int f, bool inside_first, const Values& limits);
+    bool relax_sides(int l, int depth, int f, bool inside_first, const Values& limits);
     void search_side(int l, int depth, int f, bool inside, const Values& cutoffs, Outcome& out);
     void compose(const Level& at, int f, Values& limits, Outcome& out) const;
 

@@ -211,9 +211,9 @@ def _search(
     smaller = _smaller_depths(task)
     with closing(core_of(task, **options)) as core:
         maximiser = _maximiser(session, incumbent, core)
-        if smaller and isinstance(maximiser, PlaneMaximiser):
-            maximiser.climb()  # better trees leave little to ask about smaller ones
         for depth in smaller:
+            if depth > smaller.start and isinstance(maximiser, PlaneMaximiser):
+                maximiser.climb()  # good trees leave little to ask about smaller ones
             small = replace(task, size=replace(task.size, max_depth=depth))
             _try_smaller(small, session, core)
         maximiser.maximise()

@@ -90,7 +90,10 @@ class PlaneMaximiser:
         """Find the best tree, and prove it."""
         incumbent, task = self.incumbent, self.incumbent.task
         penalty = task.split_penalty
-        self.climb()
+        if (
+            penalty or self._dinkelbach is not None
+        ):  # others need questions in many directions anyway
+            self.climb()
         if not penalty or incumbent.objective is None:
             target = Target(incumbent.objective)
             self._top = self._maximise(target, task.size, lambda v: task.penalised(v, 1))
@@ -107,7 +110,7 @@ class PlaneMaximiser:
     def climb(self) -> None:
         """Look for better trees in the direction in which the objective rises, without a proof.
 
-        Nothing is known about that direction under constraints.
+        Constraints are not part of that direction.
         """
         incumbent, task = self.incumbent, self.incumbent.task
         if self._staircase.constraints and not task.split_penalty:
