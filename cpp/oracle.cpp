@@ -198,10 +198,10 @@ void Oracle::update(Answer& answer, std::int64_t bound, const Costs& costs, cons
     if (answer.proven || answer.tree.empty() || cost <= answer.cost) answer.tree = std::move(tree), answer.cost = cost;
 }
 
-// A tree that costs no more than `cost` has only so many splits. If no tree of them is too deep, the depth does not
-// matter, here or below.
-static int useful_depth(int depth, const Costs& costs, std::int64_t cost) {
-    return cost / costs.split_cost() <= depth ? kAnyDepth : depth;
+// A tree that costs no more than `cost` has only so many splits, and on no path does a feature split the rows twice. If
+// no tree is too deep then, the depth does not matter, here or below.
+static int useful_depth(int depth, int features, const Costs& costs, std::int64_t cost) {
+    return std::min<std::int64_t>(cost / costs.split_cost(), features) <= depth ? kAnyDepth : depth;
 }
 
 template <class V>
@@ -211,7 +211,7 @@ Oracle::Run<V>::Run(Oracle& oracle, const Known& known, int depth, int classes, 
       priced(plan.techniques.price && known.costs->split_cost() > 0),
       instance(*oracle.problem_, *known.costs, control, false, priced ? known.costs->split_cost() : -1),
       search({instance, plan.techniques, oracle.cache_, known.number, ratios, control, plan.matrix_bytes},
-             priced ? useful_depth(depth, *known.costs, cutoff) : depth, classes) {}
+             priced ? useful_depth(depth, oracle.problem_->features(), *known.costs, cutoff) : depth, classes) {}
 
 template struct Oracle::Run<AnySplits>;
 template struct Oracle::Run<SplitBudgets>;
