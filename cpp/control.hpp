@@ -12,6 +12,10 @@ namespace goct {
 // Thrown out of long work when the search has to end.
 struct SearchStopped {};
 
+// After half of the time, with so few features or columns of the first node behind it, a search will not come to its end.
+// Then the bound is raised in steps, each a share of what is left of the gap and of the time.
+inline constexpr double kHalf = 0.5, kPromising = 0.2, kFirstStep = 0.25, kStepTime = 0.2;
+
 enum class StopReason { none, time, memory, interrupted };
 
 // Shared by the threads of one call and the one that waits for them.

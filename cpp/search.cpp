@@ -34,9 +34,6 @@ constexpr double kEnough = 0.25;
 constexpr int kShallow = 5, kCandidates = 12, kDeepGreedy = 12;
 // At most so many features of a node are tried in the search for first trees.
 constexpr int kMostTries = 5;
-// After half of the time, with so few features of the first node behind it, a search will not come to its end. Then the
-// bound is raised in steps, each a share of what is left of the gap and of the time.
-constexpr double kHalf = 0.5, kPromising = 0.2, kFirstStep = 0.25, kStepTime = 0.2;
 // How often the bound of a search is worked out for those who watch, in seconds.
 constexpr double kBetweenReports = 0.005;
 // Rows x features^2 or so that are worth the trouble of two threads.

@@ -12,7 +12,6 @@ namespace {
 constexpr std::size_t kFewLanes = 6;
 constexpr int kSlack = 32;      // one part in so many
 constexpr int kSoonDone = 3;    // up to this depth
-constexpr double kHalf = 0.5, kPromising = 0.2, kFirstStep = 0.25, kStepTime = 0.2;     // as in Search
 
 }  // namespace
 
