@@ -146,8 +146,9 @@ GOCT_INLINE void scan_classes(const Scan<T>& scan, int at) {
         add(run, scan.ends[run - 1], scan.ends[run], scan.rest[run]);
         const T* const halves = scan.halves + 2 * lanes * (run - 1);
         const L cut = L::fill(scan.is_cut[run - 1]);
-        gain0.raise((best0 + L::load(halves)) & cut);
-        gain1.raise((best1 + L::load(halves + lanes)) & cut);
+        // Only where it is a cut are the rows of both halves different ones, and the sum in range.
+        gain0.raise((best0 & cut) + (L::load(halves) & cut));
+        gain1.raise((best1 & cut) + (L::load(halves + lanes) & cut));
     }
     gain0.store(scan.most[0] + at);
     gain1.store(scan.most[1] + at);
