@@ -1,7 +1,11 @@
 from __future__ import annotations
 
 import doctest
+import os
 import pickle
+import signal
+import threading
+import time
 import warnings
 
 import joblib
@@ -275,6 +279,32 @@ def test_ctrl_c_keeps_the_folds_that_are_done(cancer, monkeypatch) -> None:
     stop_after = 1
     with pytest.raises(KeyboardInterrupt):
         clone(two_settings).fit(X, y)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_short_limit_leaves_folds_out(n_jobs) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.random((8000, 20))
+    y = X[:, 0] > 0.5
+    impatient = OptimalTreeClassifierCV("f1", time_limit=0.1, n_jobs=n_jobs)
+    with pytest.warns(NotProvenWarning):
+        impatient.fit(X, y)
+    assert impatient.n_folds_ <= n_jobs
+    assert impatient.path_[-1].tree is not None
+
+
+@pytest.mark.slow
+def test_ctrl_c_ends_all_folds_at_once() -> None:
+    X, y = np.random.default_rng(0).integers(0, 2, (2, 1500, 80))
+    threads = threading.active_count()
+    interrupt = threading.Timer(2, os.kill, (os.getpid(), signal.SIGINT))
+    interrupt.start()
+    with pytest.raises(KeyboardInterrupt):
+        OptimalTreeClassifierCV("f1", max_depth=6, n_jobs=2).fit(X, y[:, 0])
+    ended = time.monotonic()
+    while threading.active_count() > threads:
+        assert time.monotonic() < ended + 60, "searches go on"
+        time.sleep(0.05)
 
 
 def test_constraints(cancer) -> None:

@@ -7,18 +7,27 @@ import os
 import signal
 import threading
 from fractions import Fraction
+from itertools import product
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import goct
 from goct import Exact, Limit, Path, Problem, Status, solve
 from goct.constraints import MaxFeatures
 from goct.metrics import F1, MCC, Accuracy, Confusion, CostMatrix, GMean, Precision, get_metric
 from goct.path import PathSearch, read_path_task
+from goct.plane.path import prunings
+from goct.plane.points import Plane
+from goct.search import engine
+from goct.search import path as search_path
 from goct.solution import Limits
+from goct.tree import Leaf, Node, Split, Tree
 from tests.support.problems import large_problem, random_problem
 from tests.support.reference import achievable, achievable_costs, best
+from tests.support.trees import nodes
 
 FAMILIES = [
     "accuracy",
@@ -206,6 +215,51 @@ def test_bounds_at_a_stop_hold(metric) -> None:
         for known, truth in zip(part, whole, strict=True):
             assert known.value <= truth.value <= known.bound
     assert Limit.TIME in stops
+
+
+@pytest.mark.parametrize("metric", ["f1", "mcc"])
+def test_a_good_tree_of_every_size_comes_before_any_proof(metric, monkeypatch) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (400, 12))
+    y = (X[:, :3].sum(axis=1) + X[:, 3:6].prod(axis=1) > 1) ^ (rng.random(400) < 0.1)
+    problem = Problem.from_arrays(X, y)
+    best = np.array([float(solution.value) for solution in goct.path(problem, metric, 4)])
+    monkeypatch.setattr(engine, "_MANY_STEPS", 0)
+    monkeypatch.setattr(search_path, "_try_small", stop_the_search)
+    found = goct.path(problem, metric, 4)
+    assert found.limit is Limit.TIME
+    values = np.array([float(solution.value) for solution in found])
+    assert (values - values[0] >= 0.4 * (best - best[0])).all()
+
+
+def stop_the_search(session, _core) -> None:
+    session.stop(Limit.TIME)
+
+
+@settings(deadline=None, max_examples=50)
+@given(st.integers(0, 99), st.data(), st.integers(1, 5), st.integers(1, 5))
+def test_prunings_are_the_cheapest(seed, data, a, b) -> None:
+    X, y, weights, _ = random_problem(seed)
+    plane = Plane(Problem.from_arrays(X, y, sample_weight=weights), F1())
+    root = data.draw(nodes(plane.problem.n_features, 2))
+    tree = Tree(root, plane.problem.classes, plane.problem.feature_names)
+
+    def cost(tree: Tree) -> int:
+        x, y = plane.of(tree)
+        return a * x + b * y
+
+    def every(node: Node) -> list[Node]:
+        sides = [] if isinstance(node, Leaf) else product(every(node.left), every(node.right))
+        return [Leaf(0), Leaf(1), *(Split(node.feature, *pair) for pair in sides)]
+
+    least: dict[int, int] = {}
+    for node in every(tree.root):
+        pruned = Tree(node, tree.classes, tree.feature_names)
+        least[pruned.splits] = min(cost(pruned), least.get(pruned.splits, cost(pruned)))
+    found = prunings(tree, plane, a, b)
+    for splits in range(tree.splits + 1):
+        smaller = [cost(pruned) for pruned in found if pruned.splits <= splits]
+        assert min(smaller) == min(least[s] for s in least if s <= splits)
 
 
 def test_the_callback_sees_progress_and_can_stop() -> None:

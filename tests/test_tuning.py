@@ -54,6 +54,10 @@ def test_time_is_shared() -> None:
     clock = Clock(12.0, 2)
     assert clock.limit(5) == pytest.approx(3, abs=0.1)  # three rounds of two, and the last one
     assert clock.limit(0) == pytest.approx(12, abs=0.1)
+    assert clock.limit(5, spare=8, least=2) == 2
+    assert not clock.is_over
+    clock.conditions = 5  # no time for those of another fold, its searches, and a last one
+    assert clock.is_over
 
 
 def test_folds() -> None:

@@ -81,7 +81,8 @@ class OptimalTreeClassifierCV(OptimalTreeClassifier):
         Seconds for all of it. Searches that are stopped take their best trees so
         far, and folds that there is no time for are left out, with a warning.
     n_jobs
-        How many folds are searched at once, by joblib; -1 for all processors.
+        How many folds are searched at once, by threads; -1 for all processors. A backend
+        of joblib, such as Dask's, takes their place.
     random_state
         A seed that decides on the folds, if `cv` is a number. None stands for 0:
         the same data give the same tree.
@@ -220,12 +221,13 @@ class OptimalTreeClassifierCV(OptimalTreeClassifier):
             If searches stopped at a limit; the message tells how many.
         """
         check_choice(self.rule, "rule", RULES)
+        clock = Clock(self.time_limit, joblib.effective_n_jobs(self.n_jobs))
         settings = list(self._settings())
         whole = settings[0]._prepare(X, y, sample_weight, costs)
+        clock.conditions = clock.elapsed
         data = Data(X, read_table(X), check_target(y), whole.problem.classes, sample_weight, costs)
         folds = folds_of(self.cv, data.y, groups, self.random_state)
         scorer = None if self.scoring is None else check_scoring(settings[0], self.scoring)
-        clock = Clock(self.time_limit, joblib.effective_n_jobs(self.n_jobs))
         tuning = tune(
             settings,
             folds,
@@ -239,7 +241,7 @@ class OptimalTreeClassifierCV(OptimalTreeClassifier):
         if setting.binarizer is not settings[0].binarizer:
             whole = setting._prepare(X, y, sample_weight, costs)
         with PathFinder(whole, self.max_splits, clock.width) as finder:
-            every = finder.find(setting, clock.limit(0))
+            every = finder.find(setting, clock.limit(0, least=clock.conditions))
         solution = every.smallest(splits)
         if solution.tree is None:
             raise no_tree(solution)

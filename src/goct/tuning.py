@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from copy import copy
 from dataclasses import dataclass
 from itertools import groupby
 from math import ceil
@@ -105,7 +108,20 @@ class Fold:
 
 
 class Clock:
-    """Shares a time limit among searches, some of them at once, and one more at the end."""
+    """Shares a time limit among searches, some of them at once, and one more at the end.
+
+    Parameters
+    ----------
+    limit
+        Seconds for all of them.
+    width
+        How many go on at once.
+    """
+
+    conditions = 0.0
+    """Seconds that it took to make conditions from all rows, if that is known."""
+    is_cancelled = False
+    """Whether searches that have begun shall end."""
 
     def __init__(self, limit: float | None, width: int) -> None:
         Limits(limit)
@@ -118,20 +134,20 @@ class Clock:
         """Seconds since the start."""
         return time.time() - self._started
 
-    def limit(self, before_last: int, spare: float = 0.0) -> float | None:
+    def limit(self, before_last: int, spare: float = 0.0, least: float = 1e-3) -> float | None:
         """Return the seconds for a search, if so many are left before the last one.
 
-        So many seconds are needed for other things.
+        So many seconds are needed for other things, and so many it gets in any case.
         """
         if self._limit is None:
             return None
         rounds = 1 + ceil(before_last / self.width)
-        return max((self._limit - self.elapsed - spare) / rounds, 1e-3)
+        return max((self._limit - self.elapsed - spare) / rounds, least)
 
     @property
     def is_over(self) -> bool:
-        """Whether no time is left."""
-        return self._limit is not None and self.elapsed >= self._limit
+        """Whether there is no time for another fold, and as long as for its searches after it."""
+        return self._limit is not None and self.elapsed + 3 * self.conditions >= self._limit
 
 
 @dataclass(frozen=True, eq=False)
@@ -194,8 +210,8 @@ class Validator:
         """
         started = time.perf_counter()
         data, rows = self.data, fold.train
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", BinarizationWarning)  # all rows will tell
+        is_main = threading.current_thread() is threading.main_thread()  # of some process
+        with _quietly() if is_main else nullcontext():
             prepared = settings[0]._prepare(
                 data.table.take(rows),
                 data.y[rows],
@@ -205,16 +221,18 @@ class Validator:
             )
         each = self._metric_on if self.scorer is None else self._scorer_on
         score = each(settings[0], prepared, fold.test)
-        # The other folds need as much for their conditions, and so do all rows in the end.
-        spare = (time.perf_counter() - started) * ceil(left / len(settings) / clock.width)
+        # The other folds need as much for their conditions, and so do all rows in the end. The
+        # searches of a fold have as long together: without it there are no trees to compare.
+        seconds = time.perf_counter() - started
+        spare, least = seconds * ceil(left / len(settings) / clock.width), seconds / len(settings)
         order = sorted(
             range(len(settings)), key=lambda i: least_leaf(settings[i].min_samples_leaf, len(rows))
         )
         results: dict[int, Validation] = {}
         with PathFinder(prepared, self.max_splits, threads) as finder:
             for place in order:
-                limit = clock.limit(left - len(results), spare)
-                found = finder.find(settings[place], limit)
+                limit = clock.limit(left - len(results), spare, least)
+                found = finder.find(settings[place], limit, lambda _: clock.is_cancelled)
                 scores = tuple(_each(found, score))
                 seconds = time.perf_counter() - started
                 infeasible = found[-1].status is Status.INFEASIBLE
@@ -248,7 +266,7 @@ class Validator:
         self, setting: OptimalTreeClassifier, prepared: Prepared, rows: NDArray[np.intp]
     ) -> Callable[[Solution], float]:
         """Return what scores trees on rows that were held back."""
-        data, scorer = self.data, self.scorer
+        data, scorer, setting = self.data, self.scorer, copy(setting)  # threads share it
         assert scorer is not None
         X = _safe_indexing(data.X, rows)
         weights = data.of_rows(data.sample_weight, rows)
@@ -259,6 +277,14 @@ class Validator:
             return float(scorer(setting, X, data.y[rows], **options))
 
         return score
+
+
+@contextmanager
+def _quietly() -> Iterator[None]:
+    """Say nothing about conditions of folds: all rows will tell. For all threads."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", BinarizationWarning)
+        yield
 
 
 def _each(found: Path, score: Callable[[Solution], float]) -> Iterator[float]:
@@ -502,8 +528,8 @@ def tune(
     rule
         One of :data:`RULES`.
     n_jobs
-        How many folds are searched at once, for joblib. Cores that are left over become
-        threads of each.
+        How many folds are searched at once, by threads, or by what a backend of joblib has.
+        Cores that are left over become threads of each.
     report
         Is told how many folds are done, and of how many, for each way to make conditions.
 
@@ -519,20 +545,25 @@ def tune(
     threads = max(clock.width // max(len(jobs), 1), 1)  # of each search, if cores are left over
     searches = len(folds) * len(settings)
     left = [searches - sum(len(g) for g, _ in jobs[:number]) for number in range(len(jobs))]
-    results = joblib.Parallel(n_jobs=n_jobs, return_as="generator")(
+    # Threads: the core needs no lock, and a new process takes a second or two to begin.
+    results = joblib.Parallel(
+        n_jobs=n_jobs, prefer="threads", pre_dispatch="n_jobs", return_as="generator"
+    )(
         joblib.delayed(validator)(group, fold, clock, rest, threads)
         for (group, fold), rest in zip(jobs, left, strict=True)
         if fold is folds[0] or not clock.is_over
     )
     found: list[Validation] = []
     try:
-        for number, result in enumerate(results, 1):
-            if any(validation.limit is Limit.INTERRUPTED for validation in result):
-                raise KeyboardInterrupt
-            found += result
-            if report is not None:
-                report(number, len(jobs))
+        with _quietly():
+            for number, result in enumerate(results, 1):
+                if any(validation.limit is Limit.INTERRUPTED for validation in result):
+                    raise KeyboardInterrupt
+                found += result
+                if report is not None:
+                    report(number, len(jobs))
     except KeyboardInterrupt:
+        clock.is_cancelled = True
         results.close()
         if len(found) < len(settings):
             raise

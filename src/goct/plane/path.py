@@ -26,11 +26,11 @@ from goct.plane.oracle import (
     Session,
     ToBound,
 )
-from goct.plane.points import Plane, Target
+from goct.plane.points import Plane, Points, Target
 from goct.plane.staircase import Staircase
 from goct.solution import Limits
 from goct.task import SizeLimit, Task
-from goct.tree import Tree
+from goct.tree import Leaf, Node, Split, Tree
 
 OFF = -(2**62)
 """A cutoff that no tree is below."""
@@ -257,3 +257,33 @@ class SharedOracle:
         if not among.any():
             return OFF
         return int((a * self.staircase.high + b * self._ceiling(splits))[among].max()) + 1
+
+
+def prunings(tree: Tree, points: Points, a: int, b: int) -> list[Tree]:
+    """Return a tree's prunings of least ``a * FN + b * FP`` with 0, 1, ... splits at most.
+
+    The least cost of a node with m splits at most is that of a leaf or, with i of them on one
+    side and m - 1 - i on the other, the least sum of both; leaves have the cheaper label.
+    """
+    negative, positive = points.labels
+    nodes = tree.reached(points.problem)
+
+    def prune() -> list[tuple[int, Node]]:
+        node, rows = next(nodes)
+        missed = a * int(points.positives[rows].sum())
+        raised = b * int(points.negatives[rows].sum())
+        label = negative if missed <= raised else positive
+        best: list[tuple[int, Node]] = [(min(missed, raised), Leaf(label))]
+        if isinstance(node, Split):
+            left, right = prune(), prune()
+            for splits in range(len(left) + len(right) - 1):
+                some = range(max(splits - len(right) + 1, 0), min(splits + 1, len(left)))
+                i = min(some, key=lambda i: left[i][0] + right[splits - i][0])
+                cost, larger = left[i][0] + right[splits - i][0], best[-1]
+                if cost < larger[0]:
+                    larger = cost, Split(node.feature, left[i][1], right[splits - i][1])
+                best.append(larger)
+        return best
+
+    nodes_left = dict.fromkeys(node for _, node in prune())
+    return [Tree(node, tree.classes, tree.feature_names) for node in nodes_left]

@@ -140,19 +140,25 @@ def _maximiser(
     return PlaneMaximiser(SearchOracle(session, core, plane, task.size), incumbent, plane)
 
 
+def takes_long(task: Task) -> bool:
+    """Say whether a question takes long: roughly rows · features^(depth - 2) steps."""
+    depth = task.size.reachable_depth
+    steps = task.problem.n_rows * task.problem.features.n_kept ** (min(depth, _DEEPEST_START) - 2)
+    return depth >= _DEEP and steps >= _MANY_STEPS
+
+
 def _smaller_depths(task: Task) -> range:
     """Return the depths that are solved first.
 
     Their trees are good incumbents, so that a run that is stopped never has a
     worse tree than one of a smaller depth. Each depth takes many times as long
-    as the one before, so they come first where a question takes long, roughly
-    rows · features^(depth - 2) steps. A linear question deepens by itself, in the core.
+    as the one before, so they come first where a question takes long. A linear
+    question deepens by itself, in the core.
     """
-    depth = task.size.reachable_depth
-    steps = task.problem.n_rows * task.problem.features.n_kept ** (min(depth, _DEEPEST_START) - 2)
     is_linear = isinstance(task.metric, LinearMetric) and not has_requirements(task)
-    if is_linear or depth < _DEEP or steps < _MANY_STEPS:
+    if is_linear or not takes_long(task):
         return range(0)
+    depth = task.size.reachable_depth
     return range(2, min(depth, _DEEPEST_START + 1))
 
 

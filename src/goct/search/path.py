@@ -8,9 +8,9 @@ from dataclasses import replace
 from goct.constraints import FeatureSetConstraint
 from goct.metrics import LinearMetric
 from goct.plane.oracle import StopError, TooFineError
-from goct.plane.path import Budgets, BudgetsSession, SharedOracle
+from goct.plane.path import Budgets, BudgetsSession, SharedOracle, prunings
 from goct.plane.points import Plane
-from goct.search.engine import has_plane, has_requirements, unsupported
+from goct.search.engine import has_plane, has_requirements, takes_long, unsupported
 from goct.search.linear import LinearMaximiser
 from goct.search.maximiser import PlaneMaximiser
 from goct.search.problem_oracle import ProblemOracle
@@ -20,6 +20,8 @@ from goct.task import Task
 
 _SMALL = 2
 """The depth of the trees that are found first."""
+_SHORT = 1.0
+"""Seconds in which there may be no time for more than what is found without a proof."""
 
 
 def can_share(task: Task) -> bool:
@@ -44,6 +46,7 @@ def search_path(session: BudgetsSession, core: ProblemOracle) -> None:
     try:
         if not _search_linear(session, core):
             if session.budgets.task.size.reachable_depth > _SMALL:
+                _climb(session, core)
                 _try_small(session, core)
             _search_plane(session, core)
     except StopError:
@@ -67,6 +70,37 @@ def _search_linear(session: BudgetsSession, core: ProblemOracle) -> bool:
         return False  # there are questions with smaller numbers
     maximiser.maximise_budgets(budgets)
     return True
+
+
+def _climb(session: BudgetsSession, core: ProblemOracle) -> None:
+    """Find a good tree for every budget without a proof: a large one, and what is left of it.
+
+    If the time is short, that is all there is.
+    """
+    budgets = session.budgets
+    task, left = budgets.task, session.left.time
+    has_time = left is None or left > _SHORT
+    if has_requirements(task) or (has_time and not takes_long(task)):
+        return  # requirements are not part of any direction
+    plane = Plane(task.problem, task.metric)
+    whole = replace(task.size, max_splits=None)
+    oracle = SearchOracle(session, core, plane, whole)
+    largest, last = budgets.incumbents[-1], None
+    a = b = 1
+    try:
+        with suppress(TooFineError):
+            while (best := largest.best) is not last and best is not None:
+                last = best
+                x, y = plane.of(best.tree)
+                a, b, _ = plane.tangent(x, y)
+                tree = oracle.guess(a, b, whole, cutoff=a * x + b * y)
+                for pruning in [] if tree is None else prunings(tree, plane, a, b):
+                    budgets.offer(pruning)
+    except (StopError, KeyboardInterrupt):
+        if largest.tree is not None:
+            for pruning in prunings(largest.tree, plane, a, b):
+                budgets.offer(pruning)
+        raise
 
 
 def _try_small(session: BudgetsSession, core: ProblemOracle) -> None:
