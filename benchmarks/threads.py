@@ -32,7 +32,7 @@ from goct import Problem, path, solve
 
 WINDOW = 0.5
 REPEATS = 9
-"""How often each short question is asked in turn with one and with more threads; the best counts."""
+"""How often each short question is asked in turn with one and more threads; the best counts."""
 
 LONG: dict[str, tuple[str, tuple[Any, ...], dict[str, Any]]] = {
     "accuracy d3": ("splice-1", ("accuracy", 3), {}),

@@ -61,7 +61,8 @@ def customers(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def saved(customers: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("models") / "model.json"
-    result = run("fit", customers, "--target", "bought", "--positive", "yes", "--save", path)
+    options = ("--target", "bought", "--positive", "yes", "--depth", 3)
+    result = run("fit", customers, *options, "--save", path)
     assert result.exit_code == 0, result.output
     return path
 
@@ -95,6 +96,17 @@ def test_version() -> None:
     result = runner.invoke(app, ["version"])
     assert result.exit_code == 0
     assert result.output.strip() == version("goct")
+
+
+def test_what_takes_long_to_import_is_loaded_when_it_is_needed(saved, customers) -> None:
+    code = (
+        "import sys, goct.cli\n"
+        f"goct.Model.load({str(saved)!r}).predict(goct.data.read_csv({str(customers)!r}))\n"
+        "slow = {'sklearn', 'scipy', 'pandas', 'matplotlib', 'joblib'}\n"
+        "sys.exit(' '.join(slow & {*sys.modules}))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (1, "\n")
 
 
 def test_metrics() -> None:
@@ -142,7 +154,7 @@ from goct.__main__ import main
 
 class Interrupt(MetaPathFinder):
     def find_spec(self, name, path, target=None):
-        if name == "sklearn":
+        if name == "typer":
             raise KeyboardInterrupt
 
 sys.meta_path.insert(0, Interrupt())
@@ -362,7 +374,9 @@ def test_a_tree_of_the_frontier(customers: Path, tmp_path: Path) -> None:
 
 
 def test_quiet(customers: Path, tmp_path: Path) -> None:
-    result = run("fit", customers, "--target", "bought", "-q", "--save", tmp_path / "m.json")
+    result = run(
+        "fit", customers, "--target", "bought", "--depth", 2, "-q", "--save", tmp_path / "m.json"
+    )
     assert (result.exit_code, result.output) == (0, "")
 
 
@@ -468,7 +482,7 @@ def test_a_rival_of_one_leaf_says_so(tmp_path: Path) -> None:
 
 def test_columns(customers: Path, tmp_path: Path) -> None:
     path = tmp_path / "model.json"
-    fit = ("fit", customers, "--target", "bought", "--save", path)
+    fit = ("fit", customers, "--target", "bought", "--depth", 2, "--save", path)
 
     def columns(*options: object) -> set[str]:
         result = run(*fit, *options)
@@ -480,7 +494,7 @@ def test_columns(customers: Path, tmp_path: Path) -> None:
     assert len(whole) > 1
     assert "age" not in columns("--forbid", "age")
     assert len(columns("--max-columns", 1)) == 1
-    assert "income" in columns("--require", "income", "--depth", 2)
+    assert "income" in columns("--require", "income")
     costs = [text for name in whole for text in ("--column-cost", f"{name}=1.5")]
     assert len(columns(*costs, "--budget", 3) & whole) <= 2
     assert "unknown feature 'ago'; the features are 'age'" in fails(*fit, "--forbid", "ago")
@@ -508,8 +522,8 @@ def test_the_size_is_tuned(customers: Path, tmp_path: Path) -> None:
     assert f"leaves of {size[2]} samples at least" in result.output
     # It is what the estimator chooses, from the same folds.
     frame = pd.read_csv(customers)
-    whole = run(*fit, "--metric", "accuracy", "--binarizer", "quantiles")
-    same = OptimalTreeClassifierCV("accuracy", pos_label="yes", binarizer="quantiles")
+    whole = run(*fit, "--metric", "accuracy", "--depth", 3, "--binarizer", "quantiles")
+    same = OptimalTreeClassifierCV("accuracy", 3, pos_label="yes", binarizer="quantiles")
     same.fit(frame.drop(columns="bought"), frame["bought"])
     assert f"size         {same.best_splits_} split" in whole.output
     assert f"{same.best_score_:.4f} ±" in whole.output
@@ -517,7 +531,7 @@ def test_the_size_is_tuned(customers: Path, tmp_path: Path) -> None:
         f"on new data  {same.score_estimate_[0]:.4f} ± {same.score_estimate_[1]:.4f}"
         in whole.output
     )
-    one, two = (run(*fit, "--jobs", n).stdout.partition("\ntime")[0] for n in (1, 2))
+    one, two = (run(*fit, "--depth", 2, "--jobs", n).stdout.partition("\ntime")[0] for n in (1, 2))
     assert one == two
 
 
@@ -837,7 +851,9 @@ def test_broken_models(saved: Path, customers: Path, tmp_path: Path) -> None:
 def test_a_real_run(customers: Path, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "goct", "fit", customers, "--target"]
     model = tmp_path / "m.json"
-    end = subprocess.run([*command, "bought", "--save", model], capture_output=True, text=True)
+    end = subprocess.run(
+        [*command, "bought", "--no-tune", "--save", model], capture_output=True, text=True
+    )
     assert end.returncode == 0
     assert "status" in end.stdout
     assert "written:" in end.stderr

@@ -6,7 +6,7 @@ import sys
 def main() -> None:
     """Run the command line; Ctrl-C while it is being loaded ends it without a word."""
     try:
-        from goct.cli import app  # loads scikit-learn, which takes a second or two
+        from goct.cli import app  # takes a moment
 
         app(prog_name="goct")
     except KeyboardInterrupt:

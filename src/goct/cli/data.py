@@ -13,14 +13,13 @@ from dataclasses import MISSING, dataclass, fields, replace
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, get_type_hints
 
 import numpy as np
 import typer
 from numpy.typing import NDArray
 
 from goct._deadline import deadline
-from goct.binarize import Binarizer
 from goct.cli.guard import UsageError, note
 from goct.data import Table, TableFile, find_dialect, read_csv
 from goct.data.csv_file import suggest
@@ -30,6 +29,9 @@ from goct.problem import Problem
 from goct.search.cluster import connect
 from goct.solution import Solution
 from goct.task import SizeLimit
+
+if TYPE_CHECKING:
+    from goct.binarize import Binarizer
 
 MAX_CLASSES = 50
 _DEPTH = 3
@@ -278,6 +280,8 @@ def prepare(
     goal = labels[~test_rows]
     if one_vs_rest and positive is not None:
         goal = goal == classes[positive]
+    from goct.binarize import Binarizer  # loads scikit-learn, which takes a second
+
     drop_ids = "text" if options.drop_ids is None else options.drop_ids
     binarizer = Binarizer(options.binarizer, options.thresholds, drop_ids=drop_ids)
     with warnings.catch_warnings(record=True) as caught:

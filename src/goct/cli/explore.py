@@ -9,7 +9,7 @@ from dataclasses import replace
 from fractions import Fraction
 from math import inf
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import typer
@@ -18,7 +18,6 @@ from goct._deadline import deadline, seconds_left
 from goct.cli.data import Data, LearningOptions, Prepared, TestSize, learning, prepare_for
 from goct.cli.guard import Code, check_outputs, note
 from goct.cli.progress import ProgressDisplay
-from goct.cli.tune import Tuned, tune_size
 from goct.data import Table
 from goct.explore import explore as find_trees
 from goct.explore import limits_of
@@ -30,6 +29,9 @@ from goct.report.html import write_report
 from goct.search.path import can_share
 from goct.solution import Solution
 from goct.solve import one_against_the_rest
+
+if TYPE_CHECKING:
+    from goct.cli.tune import Tuned
 
 _SECONDS = 60.0
 _SECONDS_OF_A_REPORT = 10.0
@@ -65,6 +67,8 @@ def explore(
     The page opens with the tree that goct fit learns. It needs no server and no network. The
     time limit is 60 seconds by default.
     """
+    from goct.cli.tune import tune_size  # loads scikit-learn, which takes a second
+
     check_outputs([data], [output])
     prepared, goal = prepare_for(metric, data, options, test_size=test_size, seed=seed)
     if folds and min(Counter(prepared.labels.tolist()).values()) < 2:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,7 +17,6 @@ from numpy.typing import ArrayLike, NDArray
 from goct._core import __version__
 from goct._html import html_card, html_facts
 from goct._text import one_line
-from goct.binarize import Binarizer
 from goct.binarize.condition_list import ConditionList, ConditionNames
 from goct.binarize.conditions import Condition, Missing, evaluate
 from goct.data.cells import read_cells
@@ -42,6 +41,9 @@ from goct.probabilities import Smoothing
 from goct.problem import Problem
 from goct.solution import Solution
 from goct.tree import Leaf, NodeCounts, Split, Tree
+
+if TYPE_CHECKING:
+    from goct.binarize import Binarizer
 
 
 @dataclass(frozen=True, repr=False)
