@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import re
+import time
 import warnings
 from collections import Counter
 from collections.abc import Callable, Collection
@@ -213,7 +214,7 @@ class Prepared:
     """A table with a target, split and turned into conditions.
 
     `table`, `labels` and `goal` are the training part as it is, its labels, and what its cuts shall
-    tell apart.
+    tell apart; `seconds` is how long the conditions took.
     """
 
     binarizer: Binarizer
@@ -225,6 +226,7 @@ class Prepared:
     table: Table
     labels: NDArray[Any]
     goal: NDArray[Any]
+    seconds: float
 
     def model(self, solution: Solution) -> Model:
         """Return a tree with all that people keep of it, but for rivals."""
@@ -283,6 +285,7 @@ def prepare(
     from goct.binarize import Binarizer  # loads scikit-learn, which takes a second
 
     drop_ids = "text" if options.drop_ids is None else options.drop_ids
+    started = time.perf_counter()
     binarizer = Binarizer(options.binarizer, options.thresholds, drop_ids=drop_ids)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -300,6 +303,7 @@ def prepare(
         )
 
     train = problem(train_table, ~test_rows)
+    seconds = time.perf_counter() - started
     test = problem(features.take(test_rows), test_rows) if test_rows.any() else None
     if not options.quiet:
         for text in notes:
@@ -316,6 +320,7 @@ def prepare(
         train_table,
         labels[~test_rows],
         np.asarray(goal),
+        seconds,
     )
 
 

@@ -114,6 +114,7 @@ def tune_size(
         for leaf in leaves
     ]
     clock = Clock(seconds_left(), joblib.effective_n_jobs(options.n_jobs))
+    clock.conditions = prepared.seconds
 
     def report(done: int, total: int) -> None:
         left = clock.elapsed / (done + 1) * (total - done)
@@ -128,7 +129,8 @@ def tune_size(
     classes, rows = np.array(train.classes), prepared.table.n_rows
     whole = estimator.Prepared(prepared.binarizer, train, metric, classes, rows)
     with PathFinder(whole, options.max_splits, clock.width, options.executor) as finder:
-        found = finder.find(settings[0], clock.limit(len(folds) * len(leaves)), progress)
+        rest = len(folds) * len(leaves)
+        found = finder.find(settings[0], clock.limit(rest, least=prepared.seconds), progress)
         if found.limit is Limit.INTERRUPTED or found[-1].tree is None or not folds:
             return Tuned(found, None, found.limit is Limit.NONE)
         try:
@@ -141,6 +143,6 @@ def tune_size(
             progress.note("interrupted: the number of splits is not tuned")
             return Tuned(found, None, is_complete=False)
         if (setting := tuning.best_setting) is not settings[0]:
-            found = finder.find(setting, clock.limit(0), progress)
+            found = finder.find(setting, clock.limit(0, least=prepared.seconds), progress)
     complete = found.limit is Limit.NONE and tuning.n_folds == len(folds)
     return Tuned(found, tuning, complete and tuning.is_proven)
