@@ -349,10 +349,11 @@ def test_large_weights_are_exact() -> None:
     X, counts = np.array([[0], [1], [2]]), np.array([[2**55, 0], [0, 2**55 + 1], [2**55 + 2, 0]])
     data = Data.merge(X, counts, np.ones(3, dtype=np.int64))
     costs = checker.Costs(data, counts[:, ::-1], 0, data.samples, 0)
-    splits = checker.Splits(data, np.ones(3, dtype=bool), costs.exact)
+    rows = checker.Rows(costs, np.ones(3, dtype=bool))
     assert costs.exact is np.int64
-    assert costs.leaves(np.ones((1, 3), dtype=bool), heavy=False).tolist() == [2**55 + 1]
-    assert costs.sides(splits, heavy=False).sum(axis=0).tolist() == [2**55 + 1, 2**55]
+    assert costs.leaves(rows.totals, heavy=False) == 2**55 + 1
+    sides = costs.sides(rows.totals, rows.right, heavy=False)
+    assert sides.sum(axis=0).tolist() == [2**55 + 1, 2**55]
 
 
 def test_costs_that_are_not_those_of_errors() -> None:

@@ -23,11 +23,11 @@ import re
 import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from copy import copy
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from io import BytesIO
+from itertools import pairwise
 from math import isqrt
 from typing import Any
 
@@ -405,50 +405,6 @@ def evaluate(
 # ---- sets of rows
 
 
-class Splits:
-    """The features that split some rows, and sums over the rows on their right sides.
-
-    Columns of two values are looked at if they are `narrow`; idle ones do no harm in a table.
-    """
-
-    def __init__(self, data: Data, mask: Array, exact: Any, narrow: Array | None = None) -> None:
-        self.mask, self.rows = mask, np.flatnonzero(mask)
-        bits = data.bits[self.rows]
-        narrow = distinct_columns(bits.T) if narrow is None else narrow
-        self.cells: Array = bits[:, narrow].astype(exact)
-        self.size, self.chains = self.cells.shape[1], []
-        for column in data.wide:
-            ranks = data.ranks[column, self.rows]
-            order = np.argsort(ranks, kind="stable")
-            ends = np.flatnonzero(np.diff(ranks[order]))
-            self.chains.append((ranks, order, ends))
-            self.size += len(ends)
-
-    def parts(self) -> Iterator[tuple[slice, Splits]]:
-        """Yield the columns of two values together, and each of the others by itself."""
-        begin = 0
-        for chains in ([], *([chain] for chain in self.chains)):
-            part = copy(self)
-            part.cells, part.chains = self.cells[:, : 0 if chains else None], chains
-            part.size = part.cells.shape[1] + sum(len(ends) for *_, ends in chains)
-            yield slice(begin, begin + part.size), part
-            begin += part.size
-
-    def right(self) -> Array:
-        """Return which rows are on the right of each feature; shape (features, rows)."""
-        parts = [self.cells.T]
-        parts += [ranks > ranks[order][ends][:, None] for ranks, order, ends in self.chains]
-        return np.concatenate(parts)
-
-    def sums(self, weights: Array) -> Array:
-        """Return sums over the right side of each feature, one line for each line of weights."""
-        parts = [weights @ self.cells]
-        for _, order, ends in self.chains:
-            left = np.cumsum(weights[:, order], axis=1)
-            parts.append(left[:, -1:] - left[:, ends])
-        return np.concatenate(parts, axis=1)
-
-
 class Costs:
     """What trees cost on sets of rows, beyond the cheapest class in every row.
 
@@ -464,7 +420,7 @@ class Costs:
         require(total < LARGEST and self.classes > 1, "too large to check, or only one class")
         # Sums of integers below these sizes are exact in floats, in whatever order.
         self.exact: Any = np.float32 if total < 2**22 else np.float64 if total < 2**51 else np.int64
-        self.never = 2**60
+        self.never, self.swing = 2**60, self.swing.astype(self.exact)
         # What class 0 costs, what the others cost more, and, if that matters, what rows weigh.
         parts = [avoidable[:, 0], *(avoidable[:, 1:] - avoidable[:, :1]).T, weight]
         self.parts = np.array(parts if min_leaf else parts[:-1]).astype(self.exact)
@@ -476,34 +432,105 @@ class Costs:
             best = np.minimum(best, more)
         return np.where(sums[-1] < self.min_leaf, self.never, best) if heavy else best
 
-    def leaves(self, sets: Array, heavy: bool) -> Array:
-        """Return what sets of rows cost as leaves."""
-        first, *others = self.parts @ sets.T
-        return np.asarray(first + self.leaf(others, heavy))
+    def leaves(self, sums: Array, heavy: bool) -> Array:
+        """Return what leaves cost, given sums of all parts."""
+        return np.asarray(sums[0] + self.leaf([*sums[1:]], heavy))
 
-    def sides(self, splits: Splits, heavy: bool) -> Array:
-        """Return what the right and the left side of each feature cost as leaves."""
-        parts = self.parts[:, splits.rows]
-        right = splits.sums(parts)
-        both = right, parts.sum(axis=1)[:, None] - right
-        return np.array([first + self.leaf(others, heavy) for first, *others in both])
+    def sides(self, totals: Array, right: Array, heavy: bool) -> Array:
+        """Return what both sides of features cost as leaves, given sums over all and the right."""
+        both = right, totals[..., None] - right
+        return np.array([self.leaves(sums, heavy) for sums in both])
 
-    def stumps(self, splits: Splits, sets: Array, heavy: bool) -> Array:
-        """Return what sets of rows, and the rest of the rows, cost with exactly one split each."""
-        parts, found = self.parts[:, splits.rows], [np.zeros((2, 0))]
-        totals, whole = parts.sum(axis=1), splits.sums(parts)
-        for some in np.array_split(sets, 1 + len(sets) * splits.size // 2**20):
-            own, inside = some @ parts.T, [splits.sums(some * part) for part in parts[1:]]
-            outside = [both - part for both, part in zip(whole[1:], inside, strict=True)]
-            pair = []
-            for here, right in ((own, inside), (totals - own, outside)):
-                if len(right) == 1 and splits.size:
-                    # What a split costs is concave in this sum, so that the ends decide.
-                    right = [np.stack([right[0].min(axis=1), right[0].max(axis=1)], axis=1)]
-                left = [here[:, k, None] - part for k, part in enumerate(right, 1)]
-                cost = self.leaf(right, heavy) + self.leaf(left, heavy)
-                pair.append(here[:, 0] + cost.min(axis=1, initial=self.never))
-            found.append(np.array(pair))
+    def stumps(
+        self, totals: Array, right: Array, own: Array, inside: list[Array], heavy: bool
+    ) -> Array:
+        """Return what sets of rows, and the rest, cost with exactly one split each.
+
+        Given are the sums over all rows and over those right of each feature, and the same for
+        each set: its `own` sums, and those of the rows `inside` it and right of each feature.
+        """
+        outside = [both[..., None, :] - part for both, part in zip(right[1:], inside, strict=True)]
+        found = []
+        for here, there in ((own, inside), (totals[..., None] - own, outside)):
+            if len(there) == 1 and right.shape[-1]:
+                # What a split costs is concave in this sum, so that the ends decide.
+                there = [np.stack([there[0].min(axis=-1), there[0].max(axis=-1)], axis=-1)]
+            rest = [all_of[..., None] - part for all_of, part in zip(here[1:], there, strict=True)]
+            cost = self.leaf(there, heavy) + self.leaf(rest, heavy)
+            found.append(here[0] + cost.min(axis=-1, initial=self.never))
+        return np.array(found)
+
+
+class Rows:
+    """A set of rows, the features that split it, and sums over their right sides.
+
+    Columns of two values that split the rows alike are one. Features are in places: those columns
+    are at place 0, and each of the others, with its thresholds, has a place of its own.
+    """
+
+    def __init__(self, costs: Costs, mask: Array) -> None:
+        self.costs, self.mask, self.rows = costs, mask, np.flatnonzero(mask)
+        self.parts = costs.parts[:, self.rows]
+        self.totals = self.parts.sum(axis=1)
+        bits = costs.data.bits[self.rows]
+        self.cells: Array = bits[:, distinct_columns(bits.T)].astype(costs.exact)
+        self.chains, sizes = [], [self.cells.shape[1]]
+        for column in costs.data.wide:
+            ranks = costs.data.ranks[column, self.rows]
+            order = np.argsort(ranks, kind="stable")
+            ends = np.flatnonzero(np.diff(ranks[order]))
+            self.chains.append((ranks, order, ends))
+            sizes.append(len(ends))
+        ends = np.cumsum(sizes).tolist()
+        self.size, self.places = ends[-1], [slice(*both) for both in pairwise([0, *ends])]
+
+    def sets(self) -> Array:
+        """Return which rows are on the right of each feature; shape (features, rows)."""
+        parts = [self.cells.T]
+        parts += [ranks > ranks[order][ends][:, None] for ranks, order, ends in self.chains]
+        return np.concatenate(parts)
+
+    def sums(self, weights: Array, place: int | None = None) -> Array:
+        """Return sums over the right sides, one line for each line of weights, maybe at a place."""
+        parts = [] if place else [weights @ self.cells]
+        for _, order, ends in self.chains if place is None else self.chains[place - 1 : place]:
+            left = np.cumsum(weights.T[order], axis=0)
+            parts.append((left[-1:] - left[ends]).T)
+        return np.concatenate(parts, axis=1) if len(parts) > 1 else parts[0]
+
+    @cached_property
+    def right(self) -> Array:
+        """The sums of all parts over the right sides."""
+        return self.sums(self.parts)
+
+    @cached_property
+    def pairs(self) -> list[Array]:
+        """The sums of all parts but the first over the rows that are right of two columns."""
+        return [(self.cells * part[:, None]).T @ self.cells for part in self.parts[1:]]
+
+    def pairs_of(self, masks: Array) -> list[Array]:
+        """Return the same for some of the rows, of most as what the others leave."""
+        found = [np.empty((len(masks), self.size, self.size), self.cells.dtype) for _ in self.pairs]
+        for i, mask in enumerate(masks):
+            is_most = 2 * np.count_nonzero(mask) > len(mask)
+            few = np.flatnonzero(~mask if is_most else mask)
+            cells = self.cells[few]
+            for table, part, both in zip(found, self.parts[1:, few], self.pairs, strict=True):
+                np.matmul((cells * part[:, None]).T, cells, out=table[i])
+                if is_most:
+                    np.subtract(both, table[i], out=table[i])
+        return found
+
+    def stumps(self, sets: Array | None, heavy: bool) -> Array:
+        """Return what sets and their rests cost with exactly one split; else, all right sides."""
+        if sets is None and not self.chains:
+            return self.costs.stumps(self.totals, self.right, self.right, self.pairs, heavy)
+        sets, found = self.sets() if sets is None else sets, [np.zeros((2, 0))]
+        for some in np.array_split(sets, 1 + len(sets) * self.size // 2**20):
+            inside = [self.sums(some * part) for part in self.parts[1:]]
+            found.append(
+                self.costs.stumps(self.totals, self.right, self.parts @ some.T, inside, heavy)
+            )
         return np.concatenate(found, axis=1)
 
 
@@ -519,6 +546,11 @@ class Fact:
     heavy: bool
     values: list[int]
 
+    def is_beside(self, other: Fact) -> bool:
+        """Say whether a fact is about a part of the same rows, and the same trees."""
+        same = self.depth == other.depth and self.heavy == other.heavy
+        return same and self.path[:-1] == other.path[:-1]
+
 
 class Facts:
     """Checks the facts of a question, each from those before it.
@@ -530,15 +562,22 @@ class Facts:
     def __init__(self, costs: Costs, budget: int | None) -> None:
         self.costs, self.data, self.budget = costs, costs.data, budget
         self.facts: list[Fact] = []
-        self.last: tuple[Splits, Array] | None = None  # bounds on the sides of each feature
-        self.around: tuple[Any, Any] = None, None
+        self.waiting: list[Fact] = []  # tables that are checked together
+        self.last: tuple[Rows, Array] | None = None  # bounds on the sides of each feature
+        self.around: tuple[list[int], Rows] = [], Rows(costs, self.mask([]))
 
-    def rows(self, path: list[int]) -> Array:
+    def mask(self, path: list[int]) -> Array:
         """Rebuild a set of rows from the splits that lead to it."""
         out = np.ones(len(self.costs.swing), dtype=bool)
         for step in path:
             out &= self.data.side(step)
         return out
+
+    def rows(self, path: list[int]) -> Rows:
+        """Return the rows of a path; facts about the same ones follow each other."""
+        if self.around[0] != path:
+            self.around = path, Rows(self.costs, self.mask(path))
+        return self.around[1]
 
     def number(self, depth: int) -> int:
         """Return the number of values of a fact."""
@@ -555,116 +594,153 @@ class Facts:
         return min(fact.depth, max(0, (fact.values[0] - 1) // price)) if price else fact.depth
 
     def add(self, line: Any) -> None:
-        """Check a fact."""
+        """Add a fact, and check it, or a table soon."""
         rule, path, depth, heavy, values, basis = line
         depth, heavy = ANY if depth is None else integer(depth, 0, 10**4), integer(heavy, 0, 1) == 1
         fact = Fact(integers(path), depth, heavy, [max(v, 0) for v in integers(values, -LARGEST)])
-        costs, name, rows = self.costs, f"fact {len(self.facts)}", self.rows(fact.path)
-        require(len(fact.values) == self.number(depth), f"{name} has the wrong number of values")
-        require(costs.min_leaf or not heavy, f"{name} is about other trees")
-        whole = costs.leaves(rows[None], heavy=False)[0]
-        require(whole >= max(fact.values), f"{name}: a leaf costs less")
-        self.last = None
-        if (usable := self.usable_depth(fact)) > 0:
-            require(rule in ("table", "split"), f"{name}: there is no rule {rule!r}")
-            around = fact.path[: -1 if rule == "table" else None]
-            if self.around[0] != around:
-                self.around = around, distinct_columns(self.data.bits[self.rows(around)].T)
-            splits = Splits(self.data, rows, costs.exact, self.around[1])
-            check = self.table if rule == "table" else self.split
-            sides = check(splits, usable, heavy, basis)
-            if heavy:
-                right = splits.sums(costs.parts[-1:, splits.rows])[0]
-                least = np.minimum(right, costs.weight[rows].sum() - right)
-                sides[..., least < costs.min_leaf] = costs.never
-            require(
-                self.is_enough(sides, fact.values), f"{name}: a tree may cost less than it says"
-            )
-            self.last = splits, sides[:, 0]
+        require(rule in ("table", "split"), f"there is no rule {rule!r}")
+        require(len(fact.values) == self.number(depth), "a fact has the wrong number of values")
+        require(self.costs.min_leaf or not heavy, "a fact is about other trees")
+        is_plain = rule == "table" and basis is None
+        if not is_plain or any(not fact.is_beside(other) for other in self.waiting[:1]):
+            self.check_tables()
         self.facts.append(fact)
+        if is_plain:
+            self.waiting.append(fact)
+            return
+        rows, usable = self.rows(fact.path), self.usable_depth(fact)
+        sides = (self.table if rule == "table" else self.split)(rows, usable, heavy, basis)
+        self.conclude([fact], rows.totals[:, None], rows.right[:, None], sides[:, :, None])
+        self.last = (rows, sides[:, 0]) if usable else None
 
-    def is_enough(self, sides: Array, values: list[int]) -> bool:
-        """Say whether no first split costs less, given bounds on both sides by number of splits."""
-        if self.budget is None:
-            return bool((sides[0, 0] + sides[1, 0] + self.costs.price >= values[0]).all())
+    def conclude(self, facts: list[Fact], totals: Array, right: Array, sides: Array) -> None:
+        """Check facts about sets of rows, given bounds on both sides of each feature, by splits.
+
+        Given are also the sums over each set, and over its rows on the right of each feature.
+        """
+        costs, values = self.costs, np.array([fact.values for fact in facts]).T
+        name = f"facts {len(self.facts) - len(facts)} to {len(self.facts) - 1}"
+        leaf = costs.leaves(totals, heavy=False) >= values.max(axis=0)
+        require(leaf.all(), f"{name}: a leaf costs less")
+        if facts[0].heavy:
+            least = np.minimum(right[-1], totals[-1, :, None] - right[-1])
+            sides[..., least < costs.min_leaf] = costs.never
         last = sides.shape[1] - 1
-        return all(
-            (sides[0, i] + sides[1, min(m - 1 - i, last)] >= values[m]).all()
-            for m in range(1, len(values))
-            for i in range(min(m, last + 1))
-        )
+        if self.budget is None:
+            ways = [(0, 0, 0)] if last >= 0 else []
+        else:
+            ways = [
+                (m, i, m - 1 - i) for m in range(1, len(values)) for i in range(min(m, last + 1))
+            ]
+        for m, i, j in ways:
+            cost = sides[0, i] + sides[1, min(j, last)] + costs.price
+            require((cost >= values[m, :, None]).all(), f"{name}: a tree may cost less")
 
-    def table(self, splits: Splits, depth: int, heavy: bool, listed: Any) -> Array:
-        """Return what both sides of each feature cost, as leaves and with at most one split.
+    def with_one(self, leaves: Array, stumps: Array) -> Array:
+        """Return bounds by number of splits, 0 and 1, from what leaves and single splits cost."""
+        best = np.minimum(leaves, stumps + self.costs.price)
+        return best[:, None] if self.budget is None else np.stack([leaves, best], axis=1)
 
-        Rule: table. Sums over pairs of features give the best trees of depth two. If features are
-        listed, only their sides are looked at, and those of others bounded by similarity.
+    def check_tables(self) -> None:
+        """Check facts from counts (rule: table): sums over pairs of features give the best trees.
+
+        These are about sides of the same rows.
+        """
+        costs, waiting, self.waiting, self.last = self.costs, self.waiting, [], None
+        rows = self.rows(waiting[0].path[:-1]) if waiting else self.around[1]
+        require(not waiting or not rows.chains, "a table of all pairs needs columns of two values")
+        size = 1 + 2**17 // (rows.size**2 + 1)
+        for facts in (waiting[i : i + size] for i in range(0, len(waiting), size)):
+            heavy = facts[0].heavy
+            masks = np.array([self.mask(fact.path[-1:])[rows.rows] for fact in facts])
+            totals = rows.parts @ masks.T
+            right = np.array([rows.sums(masks * part) for part in rows.parts])
+            usable = max(map(self.usable_depth, facts))
+            require(usable <= 2, "a table is about depth two")
+            sides = costs.sides(totals, right, heavy)
+            bounds = sides[:, None]
+            if usable == 2:
+                one = costs.stumps(totals, right, right, rows.pairs_of(masks), heavy)
+                bounds = self.with_one(sides, one)
+            self.conclude(facts, totals, right, bounds[:, : None if usable else 0])
+
+    def table(self, rows: Rows, depth: int, heavy: bool, listed: Any) -> Array:
+        """Return what both sides of each feature cost at least, as leaves and with one split.
+
+        Rule: table. Only the sides of features that are listed are looked at; those of the others
+        are bounded by similarity.
         """
         require(depth <= 2, "a table is about depth two")
-        costs, leaves = self.costs, self.costs.sides(splits, heavy)
-
-        def with_one(leaf: Array, stumps: Array) -> Array:
-            best = np.minimum(leaf, stumps + costs.price)
-            return best[:, None] if self.budget is None else np.stack([leaf, best], axis=1)
-
-        if depth == 1:
-            return leaves[:, None]
-        if listed is None:
-            return with_one(leaves, costs.stumps(splits, splits.right(), heavy))
-        bounds = with_one(leaves, 0 * leaves)
-        owner = [self.data.wide.get(self.data.column(f), 0) for f in integers(listed)]
-        for number, (place, part) in enumerate(splits.parts()):
-            features = [f for f, c in zip(listed, owner, strict=True) if c == number]
-            right = [self.data.side(2 * feature + 1) & splits.mask for feature in features]
-            sets = np.array([*right, *(splits.mask & ~side for side in right)], dtype=bool)
-            for strict in {False, heavy} if right else ():
-                stumps = costs.stumps(splits, sets[: len(right), splits.rows], strict).ravel()
-                values = with_one(costs.leaves(sets, strict)[None], stumps[None])[0].T
-                kinds = np.full(len(sets), strict)
-                self.raise_bounds(bounds[..., place], part, sets, values, kinds)
+        costs, leaves = self.costs, self.costs.sides(rows.totals, rows.right, heavy)
+        if depth < 2:
+            return leaves[:, None][:, : None if depth else 0]
+        bounds = self.with_one(leaves, 0 * leaves)
+        right = np.array([self.data.side(2 * f + 1)[rows.rows] for f in integers(listed)])
+        sets = np.concatenate([right, ~right]) if listed else right.reshape(0, len(rows.rows))
+        owner = np.array([self.data.wide.get(self.data.column(f), 0) for f in listed] * 2)
+        sums = rows.parts @ sets.T
+        whole = np.array([sets @ costs.swing[rows.rows], sets.sum(axis=1)])
+        for strict in {False, heavy}:
+            stumps = rows.stumps(sets[: len(listed)], strict).reshape(1, -1)
+            values = self.with_one(costs.leaves(sums, strict)[None], stumps)[0].T
+            for number, place in enumerate(rows.places):
+                mine, kinds = owner == number, np.full((owner == number).sum(), strict)
+                given = sets[mine], whole[:, mine], values[mine], kinds
+                self.raise_bounds(bounds[..., place], rows, *given, number)
         return bounds
 
-    def split(self, splits: Splits, depth: int, heavy: bool, names: Any) -> Array:
+    def split(self, rows: Rows, depth: int, heavy: bool, names: Any) -> Array:
         """Return what both sides of each feature cost at least, by number of splits.
 
         Rule: split. Whatever the first split is, its sides cost at least what similar sets do.
         """
-        require(max(integers(names), default=-1) < len(self.facts), "a fact rests on a later one")
+        known = max(integers(names), default=-1) < len(self.facts) - 1
+        require(known, "a fact rests on a later one")
         anchors, classes = [self.facts[name] for name in names], self.number(depth - 1)
         usable = all(a.depth >= depth - 1 and (heavy or not a.heavy) for a in anchors)
         require(usable, "a fact rests on one about smaller trees, or about heavy leaves")
-        bounds = np.zeros((2, classes, splits.size), dtype=self.costs.exact)
-        size = 1 + 2**22 // (len(self.costs.swing) + splits.size)
+        bounds = np.zeros((2, classes if depth else 0, rows.size), dtype=self.costs.exact)
+        size = 1 + 2**22 // (len(self.costs.swing) + rows.size)
         for group in (anchors[i : i + size] for i in range(0, len(anchors), size)):
-            sets = np.array([self.rows(anchor.path) for anchor in group])
+            sets = np.array([self.mask(anchor.path) for anchor in group])
+            whole = np.array([sets @ self.costs.swing, sets.sum(axis=1)])
             values = np.array([anchor.values[:classes] for anchor in group])
-            self.raise_bounds(bounds, splits, sets, values, np.array([a.heavy for a in group]))
+            kinds = np.array([anchor.heavy for anchor in group])
+            self.raise_bounds(bounds, rows, sets[:, rows.rows], whole, values, kinds)
         return bounds
 
     def raise_bounds(
-        self, bounds: Array, splits: Splits, sets: Array, values: Array, heavy: Array
+        self,
+        bounds: Array,
+        rows: Rows,
+        sets: Array,
+        whole: Array,
+        values: Array,
+        heavy: Array,
+        place: int | None = None,
     ) -> None:
         """Raise bounds on the sides of features by what is known of sets of rows (similarity).
 
-        A side costs no less than a set, minus the swings of the rows that only the set has.
+        A side costs no less than a set, minus the swings of the rows that only the set has. Given
+        are which rows here are in each set, and the swing and the number of all its rows.
         """
-        lost = self.outside(sets, splits, self.costs.swing)
+        if not len(sets):
+            return
+
+        def shared(weights: Array) -> Array:
+            here = sets * weights
+            right = rows.sums(here, place)
+            return np.array([right, here.sum(axis=1)[:, None] - right])
+
+        lost = whole[0][:, None] - shared(self.costs.swing[rows.rows])
         if heavy.any():
             # With heavy leaves that holds for the very same rows only.
-            here = splits.sums(np.ones((1, len(splits.rows)), self.costs.exact))
-            sizes = np.array([here, len(splits.rows) - here])
-            same = self.outside(sets, splits, np.ones_like(self.costs.swing)) == 0
-            same &= sizes == sets.sum(axis=1)[:, None]
+            ones = np.ones((1, len(rows.rows)), self.costs.exact)
+            right, common = rows.sums(ones, place), shared(ones[0])
+            same = (common == whole[1][:, None]) & (common == np.array([right, ones.sum() - right]))
             lost[:, heavy] = np.where(same, 0, self.costs.never)[:, heavy]
-        for m, known in enumerate(values.T if len(sets) else ()):
+        for m, known in enumerate(values.T):
             np.maximum(bounds[:, m], (known[:, None] - lost).max(axis=1), out=bounds[:, m])
-
-    def outside(self, sets: Array, splits: Splits, weights: Array) -> Array:
-        """Return the weight of the rows of each set that are not on the right, and the left."""
-        weights = weights.astype(self.costs.exact)
-        here = sets[:, splits.rows] * weights[splits.rows]
-        right, whole = splits.sums(here), (sets @ weights)[:, None]
-        return np.array([whole - right, whole - (here.sum(axis=1)[:, None] - right)])
 
 
 class Front:
@@ -678,14 +754,14 @@ class Front:
     ) -> None:
         self.question, self.depth, costs = question, depth, question[0]
         heavy = costs.min_leaf > 0
-        self.splits: Splits = known[0] if known else Splits(costs.data, mask, costs.exact)
-        sides: Any = known[1] if known else np.zeros((2, self.splits.size))
+        self.rows: Rows = known[0] if known else Rows(costs, mask)
+        sides: Any = known[1] if known else np.zeros((2, self.rows.size))
         if depth <= 2:
-            sides = costs.sides(self.splits, heavy)
+            sides = costs.sides(self.rows.totals, self.rows.right, heavy)
         if depth == 2:
-            sides = np.minimum(sides, costs.stumps(self.splits, self.splits.right(), heavy))
+            sides = np.minimum(sides, self.rows.stumps(None, heavy))
         self.sides = sides.sum(axis=0)
-        self.least = costs.leaves(mask[None], heavy)[0]  # of all trees, once splits count
+        self.least = costs.leaves(self.rows.totals, heavy)  # of all trees, once splits count
         if depth > 0 and self.least < costs.never:
             self.least = min(self.least, self.sides.min(initial=costs.never))
 
@@ -694,17 +770,17 @@ class Front:
 
         The trees cost no more than some room, beyond what all do.
         """
-        (costs, direction, counts), depth, splits = self.question, self.depth, self.splits
-        pos, neg = counts[:, splits.rows].sum(axis=1).tolist()
+        (costs, direction, counts), depth, rows = self.question, self.depth, self.rows
+        pos, neg = counts[:, rows.rows].sum(axis=1).tolist()
         found = [np.array([(0, neg), (pos, 0)])]
         close = np.flatnonzero(self.sides <= room) if depth and most else np.zeros(0, np.intp)
         if depth == 1:
-            x, y = splits.sums(counts[:, splits.rows])[:, close].astype(np.int64)
+            x, y = rows.sums(counts[:, rows.rows])[:, close].astype(np.int64)
             found += [np.stack([pos - x, y], axis=1), np.stack([x, neg - y], axis=1)]
             close = close[:0]
-        for right in splits.right()[close] > 0:
-            masks = np.zeros((2, len(splits.mask)), dtype=bool)
-            masks[:, splits.rows] = right, ~right
+        for right in rows.sets()[close] > 0:
+            masks = np.zeros((2, len(rows.mask)), dtype=bool)
+            masks[:, rows.rows] = right, ~right
             one, two = (Front(self.question, mask, depth - 1) for mask in masks)
             full, spent = 2 ** (depth - 1) - 1, one.least + two.least
             left = min(most - 1, 2 * full)  # splits, for both sides together
@@ -712,7 +788,7 @@ class Front:
                 a, b = one.points(room - two.least, i), two.points(room - one.least, left - i)
                 found.append((a[:, None] + b).reshape(-1, 2))
         points = np.concatenate(found)
-        points = points[points @ direction - costs.base[splits.rows].sum() <= room]
+        points = points[points @ direction - costs.base[rows.rows].sum() <= room]
         points = points[np.lexsort(points.T[::-1])]
         below = np.minimum.accumulate(np.concatenate([[LARGEST], points[:, 1]]))
         return np.asarray(points[points[:, 1] < below[:-1]])
@@ -882,6 +958,7 @@ class Check:
 
     def close(self, question: Question, facts: Facts, inside: Any) -> Question:
         """Note what the facts of a question prove; the last is about all rows."""
+        facts.check_tables()
         require(facts.facts and not facts.facts[-1].path, "the last fact is not about all rows")
         last, costs, fronts = facts.facts[-1], facts.costs, []
         self.facts, base = self.facts + len(facts.facts), int(costs.base.sum())
