@@ -18,9 +18,7 @@ constexpr double kLong = 2.0;
 #else
 constexpr double kLong = 0.0003;    // the tests want starts that end at any moment
 #endif
-constexpr double kEarly = 0.05, kShare = 0.2, kFirst = 0.4;
-// Rows x features^2 or so of first trees that take about two seconds.
-constexpr double kFirstWork = 1e9;
+constexpr double kEarly = 0.05, kShare = 0.2, kFirst = 0.5;
 // The smaller depths of a search that takes long end here.
 constexpr int kDeepStart = 9;
 constexpr int kFewFeatures = 64;
@@ -1004,8 +1002,9 @@ void Search<V>::take(int m, const Outcome& found, int from, Outcome& best) {
 }
 
 // First trees, in a time that no depth makes long: along the best features, deep trees along those that greedy trees
-// make most of; then, if there is time, off that way once, twice and so on (limited discrepancy). If these trees are the
-// answer, it is not the clock that says so. True if the question is answered.
+// make most of; then, if there is time, off that way once, twice and so on (limited discrepancy). Those of smaller depths
+// are tried, too, so that a larger one is none the worse for it: early if splits cost something, and larger trees are
+// often no better. If these trees are the answer, it is not the clock that says so. True if the question is answered.
 template <class V>
 bool Search<V>::find_first(const Values& cutoffs, Effort effort, Outcome& best) {
     Control& control = context_.control;
@@ -1019,7 +1018,15 @@ bool Search<V>::find_first(const Values& cutoffs, Effort effort, Outcome& best) 
                 widths.push_back({discrepancies + 1, discrepancies, true, exact});
     const Node& root = levels_[0]->node;
     const double size = static_cast<double>(root.rows()) * root.features() * root.features();
+    const double most = effort == Effort::all ? kLong : std::numeric_limits<double>::infinity();
+    const double end = std::min(most, kFirst * control.limit());
     double work = 0;
+    const auto inherit = [&] {
+        for (int depth = depth_ - 1; depth >= kShallow && depth_ < kAnyDepth && watched_; --depth) {
+            control.pause_at(split_cost_ > 0 ? end / 2 : end);
+            start_from(depth, cutoffs, Effort::first_trees, best);
+        }
+    };
     for (std::size_t i = 0; i < widths.size() && !control.stopped(); ++i) {
         if (i == 1 && depth_ == kAnyDepth && watched_) {
             // By one thread, so that it does not depend on their number how far it comes.
@@ -1031,15 +1038,16 @@ bool Search<V>::find_first(const Values& cutoffs, Effort effort, Outcome& best) 
             crew_ = crew;
             if (known) return true;
         }
+        if (i == first && split_cost_ > 0) inherit();
         if (i >= first) work += size * std::min(depth_ - widths[i].exact, kDeepGreedy) * (widths[i].exact == 3 ? 1 : 4);
-        if (effort != Effort::all && work > kFirstWork) break;
-        const double most = effort == Effort::all ? kLong : std::numeric_limits<double>::infinity();
-        if (watched_ && i >= first) control.pause_at(std::min(most, kFirst * control.limit()));
+        if (effort != Effort::all && work > first_work_) break;
+        if (watched_ && i >= first) control.pause_at(end);
         if (!control.stopped()) pass(widths[i], cutoffs, best);
         if (watched_) control.resume();
         for (int m = 0; m < size_of(cutoffs); ++m)
             if (i < first && best.cost[m] == 0) settled_[m] = true;     // the clock had no say
     }
+    if (split_cost_ == 0) inherit();
     promising_.clear();
     return false;
 }
@@ -1050,21 +1058,29 @@ bool Search<V>::find_first(const Values& cutoffs, Effort effort, Outcome& best) 
 template <class V>
 void Search<V>::climb(const Values& cutoffs, Outcome& best) {
     Control& control = context_.control;
-    double share = kFirstStep;
+    double share = kFirstStep, spent = 0;
+    Values limits;
     while (control.reason() == StopReason::none) {
-        Values limits = cutoffs;
-        lower(limits, best.cost);
-        bool last = true;
-        for (int m = 0; m < size_of(limits); ++m) {
-            const std::int64_t room = limits[m] - best.bound[m], step = static_cast<std::int64_t>(share * double(room));
-            if (room <= 0 || step + 1 >= room) continue;
-            limits[m] = best.bound[m] + step + 1;
-            last = false;
+        if (spent == 0) {
+            limits = cutoffs;
+            lower(limits, best.cost);
+            bool last = true;
+            for (int m = 0; m < size_of(limits); ++m) {
+                const std::int64_t room = limits[m] - best.bound[m], step = static_cast<std::int64_t>(share * double(room));
+                if (room <= 0 || step + 1 >= room) continue;
+                limits[m] = best.bound[m] + step + 1;
+                last = false;
+            }
+            if (last) break;    // the whole question is next
         }
-        if (last) break;    // the whole question is next
-        control.pause_at(control.elapsed() + kStepTime * std::max(control.limit() - control.elapsed(), 0.0));
+        const double now = control.elapsed(), left = std::max(control.limit() - now, 0.0);
+        control.pause_at(now + kStepTime * left);
         pass({}, limits, best);
+        spent += control.elapsed() - now;
+        // What was done is remembered. If the rest will take no more time than there is, the step goes on.
+        if (control.paused() && spent * (1 - tried_) < left * tried_) continue;
         share = control.paused() ? share / 3 : std::min(1.0, share * 1.5);
+        spent = 0;
     }
 }
 
@@ -1076,7 +1092,7 @@ void Search<V>::find_better(const Values& cutoffs, Outcome& best) {
     const double now = control.elapsed(), share = kShare * std::min(control.limit(), 5 * now);
     for (int depth = 3; depth < std::min(depth_, kDeepStart) && control.elapsed() < now + share / 2; ++depth) {
         control.pause_at(now + share / 2);
-        start_from(depth, cutoffs, best);
+        start_from(depth, cutoffs, Effort::all, best);
     }
     std::vector<Width> widths{{5}, {10}, {20}};
     if (depth_ == kShallow && context_.techniques.look_ahead)   // what deeper searches begin with
@@ -1090,17 +1106,18 @@ void Search<V>::find_better(const Values& cutoffs, Outcome& best) {
 }
 
 template <class V>
-void Search<V>::start_from(int depth, const Values& cutoffs, Outcome& best) {
+void Search<V>::start_from(int depth, const Values& cutoffs, Effort effort, Outcome& best) {
     const int classes = std::min(size_of(cutoffs), V::most_classes(depth));
     const auto limit = [&](int m) { return std::min(cutoffs[m], best.cost[m]); };
     Search smaller(context_, depth, classes);
+    smaller.first_work_ = first_work_ / std::max(depth_ - kShallow, 1);     // of all smaller depths together as much
     Values limits;
     V::template resize<std::int64_t>(limits, classes, 0);
     for (int m = 0; m < size_of(cutoffs); ++m)
         limits[std::min(m, classes - 1)] = std::max(limits[std::min(m, classes - 1)], limit(m));
     Outcome found;
     try {
-        found = smaller.solve(limits, jobs_, Effort::all, false);
+        found = smaller.solve(limits, jobs_, effort, false);
     } catch (const SearchStopped&) {
         return;
     }

@@ -230,7 +230,7 @@ private:
     bool find_first(const Values& cutoffs, Effort effort, Outcome& best);
     void climb(const Values& cutoffs, Outcome& best);
     void find_better(const Values& cutoffs, Outcome& best);
-    void start_from(int depth, const Values& cutoffs, Outcome& best);
+    void start_from(int depth, const Values& cutoffs, Effort effort, Outcome& best);
     void take(int m, const Outcome& found, int from, Outcome& best);
     // Where a depth-two solution takes long, trees are worked out when they are found, not after a stop.
     bool is_long() const {
@@ -258,6 +258,7 @@ private:
     Width width_;
     bool narrow() const { return width_.features > 0; }
     std::vector<bool> settled_;     // by class: the best tree for all rows is the one, whatever is found later
+    double first_work_ = 1e9;   // rows x features^2 or so of first trees: about two seconds
     double tried_ = 0;          // share of the features of the first node in the last pass over all of them
     int jobs_ = 1;
     Crew<Search>* crew_ = nullptr;      // while there is one

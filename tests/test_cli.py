@@ -228,6 +228,19 @@ def test_fit_at_any_depth(tmp_path: Path) -> None:
     assert "or any" in fails("fit", file, "--target", "y", "--depth", "11")
 
 
+@pytest.mark.parametrize(
+    ("command", "best"),
+    [("path", "3  1.000000  1.000000  optimal"), ("frontier", "2   0   0   2       3")],
+)
+@pytest.mark.parametrize("depth", ["any", "none"])
+def test_all_trees_of_any_depth(command: str, best: str, depth: str, tmp_path: Path) -> None:
+    file = write(tmp_path, "a,b,y\n" + "0,0,n\n0,1,p\n1,0,p\n1,1,n\n")
+    ask = (command, file, "--target", "y", "--depth", depth)
+    assert "max_splits" in fails(*ask)
+    assert best not in run(*ask, "--max-splits", 1).output
+    assert best in run(*ask, "--max-splits", 3).output
+
+
 def test_predict(customers: Path, saved: Path, tmp_path: Path) -> None:
     out = tmp_path / "out.csv"
     result = run("predict", saved, customers, "-o", out)

@@ -13,6 +13,7 @@ import pytest
 
 from goct import Limit
 from goct.search import TECHNIQUES, LinearOracle, OracleStatus
+from goct.search.oracle import Effort
 
 # How often the seeds of the random tests below are run through, each time with new problems.
 ROUNDS = int(os.environ.get("GOCT_FUZZ_ROUNDS", "1"))
@@ -292,6 +293,19 @@ def test_a_search_that_takes_long_starts_again(seed):
         for result, truth in zip(results, [optimum, *budgets], strict=True):
             assert result.bound <= truth <= result.cost
             assert result.limit is Limit.TIME or result.bound == truth == result.cost
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_first_trees_of_larger_depths_are_not_worse(seed):
+    rng = np.random.default_rng(seed)
+    rows, features = int(rng.integers(100, 300)), int(rng.integers(16, 26))
+    X = rng.integers(0, 2, (rows, features))
+    costs, split_cost = rng.integers(0, 4, (rows, 2)), int(rng.integers(1, 3))
+    found = []
+    for depth in range(5, 10):
+        options = {"max_depth": depth, "split_cost": split_cost, "effort": Effort.FIRST_TREES}
+        found.append(LinearOracle(X).solve(costs, **options).cost)
+    assert found == sorted(found, reverse=True)
 
 
 def test_bounds_on_the_way_are_those_of_the_question():

@@ -74,7 +74,7 @@ _BY_DEFAULT = -1  # the depth if none is given
 
 
 def _read_depth(text: str | int) -> int | None:
-    if text == "any":
+    if str(text).lower() in ("any", "none"):
         return None
     if text == _BY_DEFAULT:
         return _BY_DEFAULT
