@@ -87,7 +87,7 @@ def _python(code: str, name: str, names: dict[str, object]) -> str:
 
 
 def _shell(command: str) -> str:
-    program, *words = shlex.split(command.replace("\\\n", ""))
+    program, *words = shlex.split(command.replace("\\\n", ""), comments=True)
     if program != "goct":
         raise ValueError(f"{command!r} is no command of goct; use another kind of block")
     result = CliRunner().invoke(app, words, env={"COLUMNS": "100"})

@@ -53,7 +53,7 @@ class OutOfSample(Experiment):
         depths = plan.choose("depths", (self.depth,), (3,), (2,))
         metrics = [get_metric(m).name for m in plan.choose("metrics", self.metrics, self.metrics)]
         splits = range(plan.choose("splits", 5, 2, 1))
-        penalties = plan.choose("penalties", PENALTIES, ("0", "0.01"))
+        penalties = plan.choose("penalties", PENALTIES, ("0", "0.01"), ("0.01",))
         common = {"limit": plan.choose_limit(self.limit, 10.0)}
         specs = []
         for depth, name, split in product(depths, datasets, splits):
