@@ -75,6 +75,7 @@ def test_who_takes_part(data: Path) -> None:
     assert {spec.solver for spec in asked if spec.metric == "f1"} > of_accuracy
 
 
+@pytest.mark.filterwarnings("ignore:Exact p-value", "ignore:Sample size too small")  # old scipy
 def test_duels() -> None:
     def runs(who: str, values: dict[str, float]) -> list[Run]:
         return [
