@@ -26,7 +26,9 @@ def run(*arguments: object) -> Result:
 
 def test_list_and_peers() -> None:
     assert [line.split()[0] for line in run("list").output.splitlines()] == list(EXPERIMENTS)
-    assert re.search(r"^search +goct .*all metrics", run("peers").output, re.MULTILINE)
+    peers = run("peers").output
+    assert re.search(r"^search +goct .*all metrics", peers, re.MULTILINE)
+    assert re.search(r"^fast-small-tree imodels ", peers, re.MULTILINE)
 
 
 @pytest.mark.slow

@@ -85,7 +85,7 @@ def peers() -> None:
         able = "all metrics" if solver.metrics is None else ", ".join(sorted(solver.metrics))
         with_penalty = "all" if solver.penalised is None else ", ".join(sorted(solver.penalised))
         classes = "any number of classes" if solver.has_many_classes else "two classes"
-        typer.echo(f"{name:<10}{solver.distribution} {version}: {able}; penalty per split: "
+        typer.echo(f"{name:<16}{solver.distribution} {version}: {able}; penalty per split: "
                    f"{with_penalty or 'none'}; {classes}")  # fmt: skip
 
 
