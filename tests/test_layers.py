@@ -66,7 +66,7 @@ MAY_IMPORT = {
     "model_file": "model",
 }
 # Where a module is loaded late because it takes a moment, never to hide a cycle.
-LOADS_LATE = {"problem", "solve", "cli", "bench", "__main__"}
+LOADS_LATE = {"problem", "solve", "cli", "bench", "binarize", "export", "__main__"}
 
 
 def unit_of(path: Path) -> str:
