@@ -1003,8 +1003,8 @@ void Search<V>::take(int m, const Outcome& found, int from, Outcome& best) {
 
 // First trees, in a time that no depth makes long: along the best features, deep trees along those that greedy trees
 // make most of; then, if there is time, off that way once, twice and so on (limited discrepancy). Those of smaller depths
-// are tried, too, so that a larger one is none the worse for it: early if splits cost something, and larger trees are
-// often no better. If these trees are the answer, it is not the clock that says so. True if the question is answered.
+// are tried, too, so that a larger one is none the worse for it; some early if splits cost something, as larger trees
+// are often no better then. If these trees are the answer, it is not the clock that says so. True if the question is answered.
 template <class V>
 bool Search<V>::find_first(const Values& cutoffs, Effort effort, Outcome& best) {
     Control& control = context_.control;
@@ -1021,10 +1021,10 @@ bool Search<V>::find_first(const Values& cutoffs, Effort effort, Outcome& best) 
     const double most = effort == Effort::all ? kLong : std::numeric_limits<double>::infinity();
     const double end = std::min(most, kFirst * control.limit());
     double work = 0;
-    const auto inherit = [&] {
+    const auto inherit = [&](double most_work) {
         for (int depth = depth_ - 1; depth >= kShallow && depth_ < kAnyDepth && watched_; --depth) {
-            control.pause_at(split_cost_ > 0 ? end / 2 : end);
-            start_from(depth, cutoffs, Effort::first_trees, best);
+            control.pause_at(end);
+            start_from(depth, cutoffs, Effort::first_trees, best, most_work);
         }
     };
     for (std::size_t i = 0; i < widths.size() && !control.stopped(); ++i) {
@@ -1038,7 +1038,7 @@ bool Search<V>::find_first(const Values& cutoffs, Effort effort, Outcome& best) 
             crew_ = crew;
             if (known) return true;
         }
-        if (i == first && split_cost_ > 0) inherit();
+        if (i == first + 2 && split_cost_ > 0) inherit(size * kDeepGreedy);     // off the way once
         if (i >= first) work += size * std::min(depth_ - widths[i].exact, kDeepGreedy) * (widths[i].exact == 3 ? 1 : 4);
         if (effort != Effort::all && work > first_work_) break;
         if (watched_ && i >= first) control.pause_at(end);
@@ -1047,7 +1047,7 @@ bool Search<V>::find_first(const Values& cutoffs, Effort effort, Outcome& best) 
         for (int m = 0; m < size_of(cutoffs); ++m)
             if (i < first && best.cost[m] == 0) settled_[m] = true;     // the clock had no say
     }
-    if (split_cost_ == 0) inherit();
+    inherit(first_work_ / std::max(depth_ - kShallow, 1));      // all together as much as this one
     promising_.clear();
     return false;
 }
@@ -1092,7 +1092,7 @@ void Search<V>::find_better(const Values& cutoffs, Outcome& best) {
     const double now = control.elapsed(), share = kShare * std::min(control.limit(), 5 * now);
     for (int depth = 3; depth < std::min(depth_, kDeepStart) && control.elapsed() < now + share / 2; ++depth) {
         control.pause_at(now + share / 2);
-        start_from(depth, cutoffs, Effort::all, best);
+        start_from(depth, cutoffs, Effort::all, best, 0);
     }
     std::vector<Width> widths{{5}, {10}, {20}};
     if (depth_ == kShallow && context_.techniques.look_ahead)   // what deeper searches begin with
@@ -1106,11 +1106,11 @@ void Search<V>::find_better(const Values& cutoffs, Outcome& best) {
 }
 
 template <class V>
-void Search<V>::start_from(int depth, const Values& cutoffs, Effort effort, Outcome& best) {
+void Search<V>::start_from(int depth, const Values& cutoffs, Effort effort, Outcome& best, double most_work) {
     const int classes = std::min(size_of(cutoffs), V::most_classes(depth));
     const auto limit = [&](int m) { return std::min(cutoffs[m], best.cost[m]); };
     Search smaller(context_, depth, classes);
-    smaller.first_work_ = first_work_ / std::max(depth_ - kShallow, 1);     // of all smaller depths together as much
+    smaller.first_work_ = most_work;
     Values limits;
     V::template resize<std::int64_t>(limits, classes, 0);
     for (int m = 0; m < size_of(cutoffs); ++m)

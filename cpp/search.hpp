@@ -230,7 +230,7 @@ private:
     bool find_first(const Values& cutoffs, Effort effort, Outcome& best);
     void climb(const Values& cutoffs, Outcome& best);
     void find_better(const Values& cutoffs, Outcome& best);
-    void start_from(int depth, const Values& cutoffs, Effort effort, Outcome& best);
+    void start_from(int depth, const Values& cutoffs, Effort effort, Outcome& best, double most_work);
     void take(int m, const Outcome& found, int from, Outcome& best);
     // Where a depth-two solution takes long, trees are worked out when they are found, not after a stop.
     bool is_long() const {
