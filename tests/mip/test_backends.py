@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -224,3 +225,15 @@ def test_parameters_come_after_what_goct_sets(monkeypatch) -> None:
     solution = solve(SMALL, "accuracy", 1, **own)
     assert solution.status is Status.OPTIMAL
     assert seen[-2:] == list(parameters.items())
+
+
+def test_a_time_limit_that_scip_has_not_kept_is_no_interrupt(monkeypatch) -> None:
+    monkeypatch.setattr(scip, "_bound", lambda _: 1.0)
+    model = SimpleNamespace(
+        getStatus=lambda: "userinterrupt",
+        getNSols=lambda: 0,
+        getNTotalNodes=lambda: 1,
+        getNLPIterations=lambda: 1,
+    )
+    for why in (Limit.TIME, Limit.INTERRUPTED):
+        assert scip._result(model, [], {}, why).limit is why

@@ -149,7 +149,7 @@ class Scip(Backend):
             return MipResult(seen.x, seen.bound, limit, stats={"nodes": seen.nodes, **stats})
         if run.error is not None:
             raise BackendError(f"SCIP failed: {run.error}") from run.error
-        return _result(scip, variables, stats)
+        return _result(scip, variables, stats, limit)
 
 
 def _set_parameters(scip: pyscipopt.Model, settings: Settings) -> None:
@@ -164,15 +164,21 @@ def _set_parameters(scip: pyscipopt.Model, settings: Settings) -> None:
         scip.setParam("limits/totalnodes", min(settings.limits.nodes, 2**62))
 
 
-def _result(scip: pyscipopt.Model, variables: list[Any], stats: dict[str, Any]) -> MipResult:
-    """Read what SCIP found; a status that does not say what is proven is an error."""
+def _result(
+    scip: pyscipopt.Model, variables: list[Any], stats: dict[str, Any], why: Limit
+) -> MipResult:
+    """Read what SCIP found; a status that does not say what is proven is an error.
+
+    If it was interrupted, `why` says for what: the time, where SCIP has not kept it itself.
+    """
     status = scip.getStatus()
     if status not in ("optimal", "infeasible", "gaplimit", *_LIMITS):
         raise BackendError(f"SCIP stopped with the status {status!r}")
+    limit = _LIMITS.get(status, Limit.NONE)
     return MipResult(
         x=_best(scip, variables) if scip.getNSols() else None,
         bound=_bound(scip),
-        limit=_LIMITS.get(status, Limit.NONE),
+        limit=why if limit is Limit.INTERRUPTED and why is Limit.TIME else limit,
         is_infeasible=status == "infeasible",
         stats={"nodes": scip.getNTotalNodes(), "lp_iterations": scip.getNLPIterations(), **stats},
     )
