@@ -1023,6 +1023,7 @@ bool Search<V>::find_first(const Values& cutoffs, Effort effort, Outcome& best) 
     double work = 0;
     const auto inherit = [&](double most_work) {
         for (int depth = depth_ - 1; depth >= kShallow && depth_ < kAnyDepth && watched_; --depth) {
+            if (!any_below(best.bound, best.cost)) break;
             control.pause_at(end);
             start_from(depth, cutoffs, Effort::first_trees, best, most_work);
         }
