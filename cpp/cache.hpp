@@ -33,6 +33,8 @@ public:
 
     std::optional<CacheValue> find(const Key& key, CacheSlot slot) const;
     void store(const Key& key, CacheSlot slot, const CacheValue& value);
+    // Says that the question is asked soon, so that memory is not waited for then.
+    void prefetch(const Key& key, CacheSlot slot) const;
     void clear();
     // Between searches: from now on so many bytes. What is remembered goes if it takes more.
     void limit(std::size_t bytes);
@@ -42,25 +44,29 @@ public:
 
 private:
     struct Entry {
-        Key key;
+        Key key;                // of the row set and the slot
         std::int64_t value;
-        std::int32_t root, splits;
+        std::int32_t root;
         std::uint16_t costs;    // number + 1; 0 if the entry is empty
         std::uint8_t depth;
         bool exact;
     };
+    // Two lines of the processor's cache, which are waited for more than anything else here.
+    struct alignas(64) Bucket {
+        Entry ways[4];
+    };
     struct Shard {
         mutable std::mutex lock;
-        std::vector<Entry> entries;
+        std::vector<Bucket> buckets;    // none, or a power of two
         std::size_t used = 0;
     };
-    static constexpr int kShards = 64, kWays = 4;
+    static constexpr int kShards = 64;
 
-    static std::uint64_t hash(const Key& key, CacheSlot slot);
-    static Entry* place(std::vector<Entry>& entries, std::uint64_t hash, const Key& key, CacheSlot slot, bool& found);
+    Shard& shard_of(const Key& key) const { return shards_[key.high % kShards]; }
+    static Entry* place(std::vector<Bucket>& buckets, const Key& key, bool& found);
     void grow(Shard& shard);
 
-    std::size_t entries_per_shard_;
+    std::size_t buckets_per_shard_;
     std::unique_ptr<Shard[]> shards_;
 };
 

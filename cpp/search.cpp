@@ -175,6 +175,12 @@ bool Search<V>::probe(const Sums& rows, int depth, const Values& cutoffs, Outcom
 }
 
 template <class V>
+void Search<V>::prefetch(const Level& at, int depth, int f, bool inside) const {
+    const Sums rows = inside ? at.node.inside(f) : at.node.outside(f);
+    for (int m = 0; m < at.side_classes; ++m) context_.cache.prefetch(rows.key, V::slot(depth, m));
+}
+
+template <class V>
 void Search<V>::remember(const Sums& rows, int depth, const Outcome& out) {
     if (!context_.techniques.cache) return;
     const int number = context_.costs_number;
@@ -503,6 +509,8 @@ void Search<V>::try_features(int l, int depth, Outcome& out) {
         if (any_below(at.sums, at.limits) && !context_.control.stopped()) {
             if (shares(l, depth, i + 1)) return Loop(*this, l, depth, i, out).run();
             if (discrepancies >= 0) width_.discrepancies = discrepancies - i;
+            if (at.open && i + 1 < tries(at))
+                for (const bool inside : {true, false}) prefetch(at, below(depth), at.order[i + 1], inside);
             attempt(l, depth, f, at.limits);
             width_.discrepancies = discrepancies;
             compose(at, f, at.limits, out);

@@ -174,6 +174,7 @@ private:
     }
 
     bool probe(const Sums& rows, int depth, const Values& cutoffs, Outcome& out) const;
+    void prefetch(const Level& at, int depth, int f, bool inside) const;
     void remember(const Sums& rows, int depth, const Outcome& out);
     void remember_relaxed(const Sums& rows, int depth, const Values& relaxed);
     // What trees of more than `splits` splits cost at least.

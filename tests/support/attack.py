@@ -2,7 +2,8 @@
 
 ``python -m tests.support.attack 20000`` compares that many answers with brute force;
 ``python -m tests.support.attack 20000 0 ranks`` does so over thresholds of ranked columns,
-which are searched as such although there are few of them.
+which are searched as such although there are few of them. With ``switches`` the search has some
+threads, little memory or only some of its techniques.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from goct.constraints import (
 )
 from goct.exact import Exact
 from goct.metrics import Confusion, get_metric
-from goct.search import problem_oracle
+from goct.search import TECHNIQUES, problem_oracle
 
 from .ranks import draw_ranks, explicit
 from .reference import Known, all_trees
@@ -137,6 +138,18 @@ def random_case(rng: np.random.Generator, *, require: bool = False, ranked: bool
     return case
 
 
+def _add_switches(case: Case, rng: np.random.Generator) -> Case:
+    """Add options that change the speed of a search, not what it finds."""
+    off = rng.choice([*TECHNIQUES], rng.integers(0, len(TECHNIQUES)), replace=False)
+    case.options |= {
+        "engine": "search",
+        "n_jobs": int(rng.integers(1, 4)),
+        "memory_limit": int(rng.choice([1 << 14, 1 << 17, 1 << 30])),
+        "techniques": {str(name): False for name in off},
+    }
+    return case
+
+
 def _add_limits(case: Case, rng: np.random.Generator) -> None:
     if rng.random() < 0.3:
         most = int(rng.integers(0, 5))
@@ -216,9 +229,13 @@ def main() -> int:
     if ranked:
         problem_oracle.FEW_THRESHOLDS = -1
     rng = np.random.default_rng(seed)
+    cases = (random_case(rng, ranked=ranked) for _ in range(number))
+    if "switches" in sys.argv:
+        switches = np.random.default_rng([seed, 1])
+        cases = (_add_switches(case, switches) for case in cases)
     seen: Counter[str] = Counter()
     started = time.perf_counter()
-    for case, found, wrong in failures(random_case(rng, ranked=ranked) for _ in range(number)):
+    for case, found, wrong in failures(cases):
         seen["wrong"] += bool(wrong)
         seen[found.status.name] += 1
         seen[f"engine {found.stats['engine']}"] += 1

@@ -28,7 +28,8 @@ from goct.plane.points import Plane, Target, round_share
 from goct.plane.staircase import Staircase
 from goct.task import SizeLimit
 
-_RESOLUTION = 1000
+_RESOLUTION = 100
+"""Of tangents. Finer ones hit no better, and the core counts with wider numbers."""
 _WIDEST = 4
 """A tangent is of use if no candidate costs more than so many times as much as the tree there."""
 
