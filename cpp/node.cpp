@@ -90,11 +90,10 @@ void Node::make_root(const Instance& instance, SplitSet& scratch) {
             visit(r, problem.entries_begin(r), problem.entries_end(r));
         }
     };
-    keep_useful(instance, problem.features(), each_row, true, scratch);
+    keep_useful(instance, problem.features(), each_row, scratch);
 }
 
-void Node::make_child(const Instance& instance, const Node& parent, int f, bool inside, bool reduce,
-                      SplitSet& scratch) {
+void Node::make_child(const Instance& instance, const Node& parent, int f, bool inside, SplitSet& scratch) {
     parent_ = &parent, side_of_ = f, inside_side_ = inside;
     if (inside) {
         const auto rows = parent.inside_rows(f);
@@ -115,20 +114,20 @@ void Node::make_child(const Instance& instance, const Node& parent, int f, bool 
             visit(parent.rows_[r], parent.entries_begin(r), parent.entries_end(r));
         }
     };
-    keep_useful(instance, parent.features(), each_row, reduce, scratch);
+    keep_useful(instance, parent.features(), each_row, scratch);
 }
 
 // Drops what does not split the rows any more and renumbers the rest. On entry features_ and chain_begin_ are the
 // parent's; a row's entry in a dropped set becomes its entry in the next larger set that stays.
 template <class EachRow>
-void Node::keep_useful(const Instance& instance, int features, EachRow&& each_row, bool reduce, SplitSet& scratch) {
+void Node::keep_useful(const Instance& instance, int features, EachRow&& each_row, SplitSet& scratch) {
     level_.assign(features, Sums{});
     std::size_t entries = 0;
     each_row([&, add = best_add_sums()](int r, const int* entry, const int* end) {
         entries += end - entry;
         add(instance.row(r), entry, end, level_.data());
     });
-    if (reduce) scratch.reset(features, total_.key);
+    scratch.reset(features, total_.key);
 
     inside_.clear();
     swings_.clear();
@@ -145,7 +144,7 @@ void Node::keep_useful(const Instance& instance, int features, EachRow&& each_ro
             sum += level_[f];
             level_[f] = sum;
             renamed_[f] = grows && sum.count < total_.count && instance.pays(total_.swing, sum.swing) &&
-                          (!reduce || scratch.insert(sum.key));
+                          scratch.insert(sum.key);
         }
         int last = -1;
         for (int f = begin; f < end; ++f) {

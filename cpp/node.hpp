@@ -77,9 +77,8 @@ private:
 class Node {
 public:
     void make_root(const Instance& instance, SplitSet& scratch);
-    // The rows of `parent` inside or outside its feature f. Different chains may split the rows alike; unless `reduce`,
-    // such duplicates stay in.
-    void make_child(const Instance& instance, const Node& parent, int f, bool inside, bool reduce, SplitSet& scratch);
+    // The rows of `parent` inside or outside its feature f.
+    void make_child(const Instance& instance, const Node& parent, int f, bool inside, SplitSet& scratch);
 
     int rows() const { return static_cast<int>(rows_.size()); }
     int features() const { return static_cast<int>(features_.size()); }
@@ -115,7 +114,7 @@ public:
 
 private:
     template <class EachRow>
-    void keep_useful(const Instance& instance, int features, EachRow&& each_row, bool reduce, SplitSet& scratch);
+    void keep_useful(const Instance& instance, int features, EachRow&& each_row, SplitSet& scratch);
     template <class EachRow>
     void sort_entries(std::size_t entries, EachRow&& each_row);
     void set_leaf(const Costs& costs);

@@ -483,10 +483,7 @@ FrontAnswer Oracle::walk_front(const FrontQuestion& question, const FrontVisit& 
     const Problem& problem = prepare(control, *known.costs);
     const std::vector<Ratio> ratios = ratios_to(known, control);
     const Instance instance(problem, *known.costs, control, true);
-    // Rows that cost the same under both labels tell features apart that are duplicates to other calls. Unless these
-    // drop duplicates at every node, so that the same ones remain, they must not find such a feature remembered.
-    Plan plan = fit_memory(*known.costs, depth, 1, control);
-    plan.techniques.cache = techniques_.cache && techniques_.reduce;
+    const Plan plan = fit_memory(*known.costs, depth, 1, control);
     const SearchContext context{instance, plan.techniques, cache_, known.number, ratios, control, plan.matrix_bytes};
 
     return ask(FrontSearch(context, question.direction, depth, plan.jobs));

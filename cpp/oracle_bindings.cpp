@@ -79,8 +79,7 @@ Techniques read_techniques(const nb::dict& switches) {
     Techniques techniques;
     for (const auto& [key, value] : switches) {
         const auto which = nb::cast<std::string>(key);
-        bool* target = which == "reduce"     ? &techniques.reduce
-                       : which == "order"      ? &techniques.order
+        bool* target = which == "order"        ? &techniques.order
                        : which == "similarity" ? &techniques.similarity
                        : which == "inheritance" ? &techniques.inheritance
                        : which == "cache"      ? &techniques.cache
@@ -89,8 +88,6 @@ Techniques read_techniques(const nb::dict& switches) {
                        : which == "price"      ? &techniques.price
                        : which == "slack"      ? &techniques.slack
                        : which == "first_pass" ? &techniques.first_pass
-                       : which == "look_ahead" ? &techniques.look_ahead
-                       : which == "ladder"     ? &techniques.ladder
                        : which == "deepening"  ? &techniques.deepening
                                                : nullptr;
         if (!target) throw nb::value_error(("unknown technique: " + which).c_str());

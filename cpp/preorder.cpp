@@ -36,7 +36,7 @@ Preorder best_small_tree(const Instance& instance, const Node& node, const Depth
                     if (side ? split_inside : split_outside) {
                         SplitSet scratch;
                         Node child;
-                        child.make_child(instance, node, f, side, true, scratch);
+                        child.make_child(instance, node, f, side, scratch);
                         part = {child.feature(best_split(instance, child)), kLeaf, kLeaf};
                     }
                     tree.insert(tree.end(), part.begin(), part.end());

@@ -343,7 +343,7 @@ void Prover::solve_side(int l, int depth, int f, bool inside) {
         return;
     }
     Level& child = level(l + 1);
-    child.node.make_child(instance_, at.node, f, inside, true, splits_);
+    child.node.make_child(instance_, at.node, f, inside, splits_);
     child.path = extended(at, f, inside);
     // A little beyond what is needed here: a stronger fact serves more of the similar row sets.
     Values beyond = cutoffs;
@@ -370,7 +370,7 @@ void Prover::solve_table(int l, int depth, int f, bool inside, bool weighted) {
         values = depth_two_.solve_side(*at.open, f, inside, inside ? at.sides.inside_leaf[f] : at.sides.outside_leaf[f]);
     } else {
         Level& child = level(l + 1);
-        child.node.make_child(instance_, at.node, f, inside, true, splits_);
+        child.node.make_child(instance_, at.node, f, inside, splits_);
         values = (weighted ? allowed_depth_two_ : depth_two_).solve(child.node, child.sides);
     }
     const int side = below(depth);

@@ -139,7 +139,7 @@ void Search<V>::make_child(int l, int f, bool inside) {
     Level& child = level(l + 1);
     child.ranked = false;
     level(l).child = &child.node;
-    child.node.make_child(context_.instance, level(l).node, f, inside, context_.techniques.reduce, splits_);
+    child.node.make_child(context_.instance, level(l).node, f, inside, splits_);
 }
 
 // Adds what the cache knows; true if that answers the question.
@@ -921,7 +921,7 @@ typename Search<V>::Outcome Search<V>::solve(const Values& cutoffs, int jobs, Ef
             known = !control.paused();
             if (!known) find_better(cutoffs, best);
         }
-        if (!known && context_.techniques.ladder) {
+        if (!known) {
             control.pause_at(kHalf * control.limit());
             pass({}, cutoffs, best);
             known = !control.paused() || is_enough();
@@ -1017,10 +1017,9 @@ template <class V>
 bool Search<V>::find_first(const Values& cutoffs, Effort effort, Outcome& best) {
     Control& control = context_.control;
     std::vector<Width> widths{{1}};
-    if (depth_ > kShallow && context_.techniques.look_ahead) widths.push_back({1, 0, true, 3});
-    if (depth_ <= kShallow) widths.push_back({3});
+    widths.push_back(depth_ > kShallow ? Width{1, 0, true, 3} : Width{3});
     const auto first = widths.size();
-    if (depth_ > kShallow && context_.techniques.look_ahead)
+    if (depth_ > kShallow)
         for (const int exact : {3, 4})
             for (int discrepancies = 1; discrepancies < kMostTries && exact + 1 < depth_; ++discrepancies)
                 widths.push_back({discrepancies + 1, discrepancies, true, exact});
@@ -1104,7 +1103,7 @@ void Search<V>::find_better(const Values& cutoffs, Outcome& best) {
         start_from(depth, cutoffs, Effort::all, best, 0);
     }
     std::vector<Width> widths{{5}, {10}, {20}};
-    if (depth_ == kShallow && context_.techniques.look_ahead)   // what deeper searches begin with
+    if (depth_ == kShallow)     // what deeper searches begin with
         for (int times = kMostTries - 1; times >= 0; --times)
             widths.insert(widths.begin(), Width{times + 1, times, true, 3});
     for (const Width& width : widths) {

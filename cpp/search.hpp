@@ -24,7 +24,6 @@ namespace goct {
 
 // What can be switched off, to measure what it gains. None of it changes the result.
 struct Techniques {
-    bool reduce = true;         // drop duplicate features at every node, not only constant ones
     bool order = true;          // best depth-two trees first
     bool similarity = true;     // a solved row set bounds those that overlap it
     bool inheritance = true;    // ... and so do their children those of similar nodes elsewhere
@@ -34,9 +33,7 @@ struct Techniques {
     bool price = true;          // a side has no more splits than it can pay for
     bool slack = true;          // ... but it is searched a little beyond that where its value helps others
     bool first_pass = true;     // search narrow before searching wide
-    bool look_ahead = true;     // ... in deep searches, by what greedy trees make of the sides
-    bool deepening = true;      // ... and again, less narrow and less deep, if it takes long
-    bool ladder = true;         // prove what can be proven if the time will not suffice for all
+    bool deepening = true;      // ... and again, less narrow and less deep, if it takes long; then bounds in steps
 };
 
 // A depth beyond all that matter: below it there is the same again. All others are smaller.

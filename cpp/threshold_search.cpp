@@ -47,7 +47,7 @@ ThresholdSearch::Outcome ThresholdSearch::solve(Size size, std::int64_t cutoff) 
     best_ = {};
     std::optional<Outcome> out;
     Control& control = context_.control;
-    if (usable(size).depth > kSoonDone && usable(size).splits == kAnySplits && context_.techniques.ladder &&
+    if (usable(size).depth > kSoonDone && usable(size).splits == kAnySplits && context_.techniques.deepening &&
         control.limit() < 1e9) {
         control.pause_at(kHalf * control.limit());
         out = ask(size, cutoff);

@@ -263,7 +263,7 @@ TEST(a_stop_at_any_moment_leaves_the_truth) {
 TEST(trees_do_not_depend_on_threads_or_time) {
     Random random(20);
     Techniques no_starts;
-    no_starts.first_pass = no_starts.deepening = no_starts.ladder = false;
+    no_starts.first_pass = no_starts.deepening = false;
     for (int trial = 0; trial < 60 * scale(); ++trial) {
         Data data = draw_data(random, 60, 9);
         data.depth = draw(random, 3, 6);

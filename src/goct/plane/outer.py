@@ -24,14 +24,9 @@ from goct.exact import Exact
 from goct.plane.dinkelbach import Lift, Maximum
 from goct.plane.hull import Edge, HullWalk, Point, normal
 from goct.plane.oracle import Incumbent, InsideOracle, Oracle, TooFineError
-from goct.plane.points import Plane, Target, round_share
+from goct.plane.points import Plane, Target
 from goct.plane.staircase import Staircase
 from goct.task import SizeLimit
-
-_RESOLUTION = 100
-"""Of tangents. Finer ones hit no better, and the core counts with wider numbers."""
-_WIDEST = 4
-"""A tangent is of use if no candidate costs more than so many times as much as the tree there."""
 
 
 class OuterApproximation:
@@ -108,7 +103,9 @@ class OuterApproximation:
         if self._hull:
             walk.try_edges(self._hull)
         elif best is not None and best.splits:
-            walk.try_tangent(*self.plane.of(best))
+            # As if nothing were known: that is soon answered if the classes are of different sizes,
+            # and mostly tells more than directions around the best tree.
+            walk.try_edges(walk.hull[:: max(len(walk.hull) - 1, 1)])
         walk.follow_hull()
         if self.inside is not None:
             walk.look_inside(self.inside)
@@ -210,27 +207,12 @@ class _Walk(HullWalk):
         return left is not None and right is not None
 
     def try_edges(self, hull: list[Point]) -> None:
-        """Ask above the edges of the hull of larger trees: mostly nothing is there."""
+        """Ask above the edges of a hull, as that of larger trees: mostly nothing is there."""
         for edge in pairwise(hull):
             budget = self._triangle(edge).budget
             if budget >= 0:
-                self._ask(*normal(*edge), budget + 1)
-
-    def try_tangent(self, x: int, y: int) -> None:
-        """Ask in the direction in which the metric rises at the point of a tree.
-
-        Not if trees may be better in quite other directions: then this tells little.
-        """
-        rise = self.plane.slopes(x, y)
-        among = self.floor <= self.ceiling
-        if sum(rise) == 0 or not among.any():
-            return
-        a = round_share(rise[0] / sum(rise), _RESOLUTION)
-        b = _RESOLUTION - a
-        most = int((a * self.staircase.high + b * self.ceiling)[among].max())
-        if most < _WIDEST * (a * x + b * y + 1):
-            with suppress(TooFineError):
-                self._ask(a, b, most + 1)
+                with suppress(TooFineError):
+                    self._ask(*normal(*edge), budget + 1)
 
     def follow_hull(self) -> None:
         """Ask linear questions until no edge with candidates above it can be improved."""

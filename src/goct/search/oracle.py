@@ -24,7 +24,6 @@ TreeTuple: TypeAlias = "int | tuple[int, TreeTuple, TreeTuple]"
 """A tree: a class label, or (feature, tree where the feature is 0, tree where it is 1)."""
 
 TECHNIQUES: Mapping[str, str] = {
-    "reduce": "drop features that split a node as another one does",
     "order": "try the features with the best depth-two trees first",
     "similarity": "a solved side of a split bounds the sides of the other splits",
     "inheritance": "a searched node leaves bounds to similar nodes elsewhere",
@@ -34,9 +33,7 @@ TECHNIQUES: Mapping[str, str] = {
     "price": "a side has no more splits, and no other features, than it can pay for",
     "slack": "search a child a little beyond that where its value helps others",
     "first_pass": "look for a good tree before proving",
-    "look_ahead": "in deep searches, try first what greedy trees make most of",
-    "ladder": "raise the bound in steps if the time will not suffice for the whole proof",
-    "deepening": "look again, at smaller depths and less narrowly, if it takes long",
+    "deepening": "if it takes long, look again at smaller depths, and raise the bound in steps",
 }
 """What can be switched off for an ablation. No switch changes what is found, only how fast."""
 
@@ -208,8 +205,7 @@ class LinearOracle:
             column are 0, ..., m_j - 1, each of them taken by some row; 0/1 columns are columns of
             two ranks. Every row a different one for full speed.
         weights, memory_limit, techniques
-            As for `LinearOracle`; "reduce", "inheritance", "slack" and "deepening" make no
-            difference here.
+            As for `LinearOracle`; "inheritance" and "slack" make no difference here.
         n_jobs
             Checked; the search runs on one thread.
         """
