@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from goct.bench.experiments.base import Experiment, Plan, Profile
+from goct.bench.experiments.certificates import Certificates
 from goct.bench.experiments.datasets import Datasets
 from goct.bench.experiments.deep import Deep
 from goct.bench.experiments.formulations import Formulations
@@ -38,6 +39,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         ThresholdRace(),
         Sparse(),
         Deep(),
+        Certificates(),
     )
 }
 """All experiments: those of the paper, in its order, then those beyond it."""

@@ -14,6 +14,7 @@ SOLVERS: dict[str, str] = {
     "thresholds": "goct.bench.peers.own:Thresholds",
     "describe": "goct.bench.peers.own:Describe",
     "frontier": "goct.bench.peers.own:FrontierOfTrees",
+    "certified": "goct.bench.peers.own:Certified",
     "cart": "goct.bench.peers.others:Cart",
     "streed": "goct.bench.peers.others:Streed",
     "dl85": "goct.bench.peers.others:Dl85",

@@ -1,4 +1,4 @@
-"""The engines of goct, and what else is measured with them: datasets and frontiers."""
+"""The engines of goct, and what else is measured with them: datasets, frontiers, certificates."""
 
 from __future__ import annotations
 
@@ -9,18 +9,22 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, ClassVar
 
 import numpy as np
 
 from goct.bench.peers.base import Answer, Question, Solver, Unsupported, find_modules
 from goct.bench.peers.others import fit_lickety_split, labels_by
+from goct.binarize import Binarizer
 from goct.metrics import get_metric
 from goct.problem import Problem
 from goct.search import solve_search
 from goct.search.frontier import frontier
 from goct.solution import Solution, Status
 from goct.solve import solve
+from goct.verify import verify
 
 _BACKENDS = {"scip": "pyscipopt", "gurobi": "gurobipy", "highs": "highspy"}
 
@@ -198,6 +202,46 @@ class FrontierOfTrees(Solver):
             "is_complete": found.is_complete,
         }
         return Answer(None, is_proven=found.is_complete, stats=stats)
+
+
+class Certified(Solver):
+    """The search engine with a certificate, and its check.
+
+    CPU seconds are in the statistics: `plain` and `certified`, the smaller of two solutions each,
+    in turn, and `check`; as are the `bytes` of the file, its `facts`, and what it `proves`.
+    """
+
+    learns: ClassVar[bool] = False
+
+    def fit(self, question: Question) -> Answer:
+        """Solve without and with a certificate, and check it."""
+        X, y = question.X, question.y
+        problem = problem_of(question) if X.dtype.kind in "bu" else None
+        if problem is None:
+            exact = Binarizer("exact").fit(X, y)
+            problem = Problem.from_columns(X, y, binarizer=exact, pos_label=1)
+        seconds: dict[str, list[float]] = {"plain": [], "certified": []}
+        with TemporaryDirectory() as folder:
+            path = Path(folder) / "proof.gct"
+            for name, certificate in 2 * (("plain", None), ("certified", path)):
+                start = time.process_time()
+                solution = solve(
+                    problem,
+                    question.metric,
+                    question.depth,
+                    split_penalty=question.penalty,
+                    time_limit=question.limit,
+                    engine="search",
+                    certificate=certificate,
+                )
+                seconds[name].append(time.process_time() - start)
+            start = time.process_time()
+            verdict = verify(path, problem)
+            stats: dict[str, Any] = {name: min(times) for name, times in seconds.items()}
+            stats |= {"check": time.process_time() - start, "bytes": path.stat().st_size}
+        assert solution.certificate is not None
+        stats |= {"facts": verdict.facts, "proves": solution.certificate.proves}
+        return Answer(None, is_proven=solution.status is Status.OPTIMAL, stats=stats)
 
 
 def _known(options: Mapping[str, Any], known: Collection[str]) -> dict[str, Any]:
