@@ -263,7 +263,8 @@ def test_a_frontier_of_one_point(tmp_path: Path) -> None:
     problem = goct.Problem.from_arrays([[0], [1]], [0, 1], pos_label=1)
     goct.frontier(problem, 1, certificate=tmp_path / "proof.gct")
     verdict = goct.verify(tmp_path / "proof.gct", problem)
-    assert "has a larger class_cost(1, 1) for 1 than this one" in str(verdict)
+    costs = "class_cost(false_negative=1, false_positive=1) for 1"
+    assert f"has a larger {costs} than this one" in str(verdict)
 
 
 @pytest.mark.parametrize(

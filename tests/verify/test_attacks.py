@@ -392,3 +392,85 @@ def test_a_parameter_by_another_name() -> None:
 def test_classes_of_one_name() -> None:
     with pytest.raises(RejectedError, match="same name"):
         of_labels(np.eye(2, dtype=np.uint8), ["0", "1"], ["0", "1", "1"])
+
+
+def test_a_constraint_on_instance_costs_is_met_by_what_is_paid() -> None:
+    X, counts = np.array([[0], [1]], dtype=np.uint8), np.array([[3, 1], [1, 3]])
+    data = Data.merge(X, counts, counts.sum(axis=1), np.array([[10, 0], [10, 0]]))
+    data = replace(data, classes=("0", "1"))
+    for limit, is_met in (("-20", True), ("-19", False)):
+        claim = {"constraints": [[[["1", "instance_cost", {}]], ">=", limit]], "max_depth": 0}
+        question = {"costs": [[0, 1], [1, 0]], "unit": "1/8"}
+        proof = forged(data, question, [["split", [], 0, 0, [2], []]], **claim)
+        if is_met:
+            assert "instance_cost >= -20" in check_certificate(proof, data).statement
+            continue
+        with pytest.raises(RejectedError, match="does not meet the constraints"):
+            check_certificate(proof, data)
+
+
+def test_words_leave_nothing_out() -> None:
+    # Whoever reads the statement only must not take one claim for another.
+    X, counts = np.array([[0], [1]], dtype=np.uint8), np.array([[3, 1], [1, 3]])
+    data = replace(Data.merge(X, counts, counts.sum(axis=1)), classes=("no", "yes"))
+    facts = [["split", [], 0, 0, [0], []]]
+
+    def said(metric: list[Any], *conditions: Any) -> str:
+        claim = {"metric": metric, "constraints": list(conditions), "max_depth": 0}
+        claim |= {"status": "bound", "bound": ["100"], "tree": None}
+        question = {"costs": [[0, 1], [1, 0]], "unit": "1"}
+        if metric[0][1] in ("class_cost", "cost_matrix"):
+            question["costs"] = [[0, 5], [2, 0]]
+            claim["bound"] = ["1"]
+        return check_certificate(forged(data, question, facts, **claim), data).statement
+
+    turned = {"false_positive": "5", "false_negative": "2"}
+    expected = "class_cost(false_positive=5, false_negative=2) for yes"
+    assert expected in said([["1", "class_cost", turned]])
+    matrix = [["0", "5"], ["2", "0"]]
+    assert "[['0', '5'], ['2', '0']]" in said([["1", "cost_matrix", {"costs": matrix}]])
+    beta = "10000001/10000000"
+    assert f"a larger f{beta} for yes" in said([["1", "f_beta", {"beta": beta}]])
+    plain = ["1", "f_beta", {"beta": "1"}]
+    threshold = "6000001/10000000"
+    text = said([plain], [[["1", "recall", {}]], ">=", threshold])
+    assert f"recall for yes >= {threshold} has a larger f1 for yes than 10.000000" in text
+    text = said([["1", "accuracy", {}]], [[["1", "recall", {}]], ">=", "1/2"])
+    assert "recall for yes >= 0.5 has a larger accuracy than" in text
+
+
+def test_one_class_against_the_rest_is_said() -> None:
+    # The best balanced accuracy of one class against the rest may be below that of all classes.
+    X, counts = np.eye(3, dtype=np.uint8), np.diag([4, 4, 4])
+    data = replace(Data.merge(X, counts, counts.sum(axis=1)), classes=("a", "b", "c"))
+    claim = {"max_depth": 0, "status": "bound", "bound": ["1"]}
+    question = {"unit": "1/12"}
+    lines = read_certificate(forged(data, question, [["split", [], 0, 0, [0], []]], **claim))
+    lines[0]["data"]["against_rest"] = True
+    statement = check_certificate(write_certificate(lines), data).statement
+    assert "a larger accuracy for b against the rest than 1.000000" in statement
+
+
+def test_points_need_counts_that_floats_hold() -> None:
+    X = np.array([[0], [1]], dtype=np.uint8)
+    f1 = [["1", "f_beta", {"beta": "1"}]]
+    for large, is_refused in ((2**9, False), (2**50, True), (2**53, True)):
+        counts = np.array([[large, large], [0, large]])
+        data = replace(Data.merge(X, counts, np.array([1, 1])), classes=("0", "1"))
+        question = {"costs": [[0, 1], [1, 0]], "unit": "1", "inside": [[1, large]]}
+        facts = [["table", [], 1, 0, [0], None]]
+        claim = {"metric": f1, "max_depth": 1, "tree": [0, 1, 1]}
+        proof = forged(data, question, facts, **claim)
+        if is_refused:
+            with pytest.raises(RejectedError, match="small counts"):
+                check_certificate(proof, data)
+        else:
+            assert check_certificate(proof, data).bound == pytest.approx(0.8)
+
+
+def test_a_value_that_pays_no_split_needs_no_anchor_but_may_have_one() -> None:
+    data = one_hot(4)
+    facts = [["table", [0], 2, 0, [0], None], ["split", [], 3, 0, [1], [0]]]
+    claim = {"max_depth": 3, "split_penalty": "1", "status": "bound", "bound": ["1"]}
+    proof = forged(data, {"price": 4, "unit": "1/4"}, facts, **claim)
+    assert check_certificate(proof, data).bound == 1

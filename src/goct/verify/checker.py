@@ -51,6 +51,11 @@ def require(holds: Any, step: str) -> None:
         raise RejectedError(step)
 
 
+def groups(items: list[Any], size: int) -> Iterator[list[Any]]:
+    """Yield the items, so many at a time."""
+    return (items[i : i + size] for i in range(0, len(items), size))
+
+
 # ---- the file: JSON, line by line, in gzip
 
 
@@ -353,13 +358,22 @@ def moves(metric: Metric, up: frozenset[str], down: frozenset[str]) -> bool:
     return all(name in (up if weight > 0 else down) for weight, name, _ in metric)
 
 
+def plain(number: Fraction) -> str:
+    """Return a number as people write it, but never another one."""
+    text = f"{float(number):g}"
+    return text if Fraction(text) == number else str(number)
+
+
 def describe(metric: Metric) -> str:
     """Return the sum with the names and parameters of its terms."""
     parts = []
     for weight, name, options in metric:
-        numbers = ", ".join(f"{v}" for v in options.values() if type(v) is Fraction)
+        given = {key: value for key, value in options.items() if key != "function"}
         if name == "f_beta":
-            name, numbers = f"f{float(options['beta']):g}", ""
+            name = f"f{plain(given.pop('beta'))}"
+        if name == "cost_matrix":
+            given = {"costs": [[plain(cost) for cost in row] for row in given["costs"]]}
+        numbers = ", ".join(f"{key}={value}" for key, value in given.items())
         factor = "" if weight == 1 else f"{weight} · "
         parts.append(f"{factor}{name}{numbers and f'({numbers})'}")
     return " + ".join(parts)
@@ -424,6 +438,10 @@ class Costs:
         # What class 0 costs, what the others cost more, and, if that matters, what rows weigh.
         parts = [avoidable[:, 0], *(avoidable[:, 1:] - avoidable[:, :1]).T, weight]
         self.parts = np.array(parts if min_leaf else parts[:-1]).astype(self.exact)
+
+    def bulk(self, heavy: bool) -> Array:
+        """Return what of rows counts when sets are compared: swings, or the rows themselves."""
+        return np.ones_like(self.swing) if heavy else self.swing
 
     def leaf(self, sums: Sequence[Array], heavy: bool) -> Array:
         """Return what leaves cost more than class 0, given sums of the other parts."""
@@ -546,10 +564,10 @@ class Fact:
     heavy: bool
     values: list[int]
 
-    def is_beside(self, other: Fact) -> bool:
-        """Say whether a fact is about a part of the same rows, and the same trees."""
-        same = self.depth == other.depth and self.heavy == other.heavy
-        return same and self.path[:-1] == other.path[:-1]
+    @property
+    def kind(self) -> Any:
+        """What facts have in common that are about sides of the same rows, and the same trees."""
+        return self.path[:-1], self.depth, self.heavy
 
 
 class Facts:
@@ -602,14 +620,16 @@ class Facts:
         require(len(fact.values) == self.number(depth), "a fact has the wrong number of values")
         require(self.costs.min_leaf or not heavy, "a fact is about other trees")
         is_plain = rule == "table" and basis is None
-        if not is_plain or any(not fact.is_beside(other) for other in self.waiting[:1]):
+        if self.waiting and not (is_plain and fact.kind == self.waiting[0].kind):
             self.check_tables()
         self.facts.append(fact)
         if is_plain:
             self.waiting.append(fact)
             return
         rows, usable = self.rows(fact.path), self.usable_depth(fact)
-        sides = (self.table if rule == "table" else self.split)(rows, usable, heavy, basis)
+        sides = np.zeros((2, 0, rows.size))  # of trees without splits
+        if usable:
+            sides = (self.table if rule == "table" else self.split)(rows, usable, heavy, basis)
         self.conclude([fact], rows.totals[:, None], rows.right[:, None], sides[:, :, None])
         self.last = (rows, sides[:, 0]) if usable else None
 
@@ -619,22 +639,23 @@ class Facts:
         Given are also the sums over each set, and over its rows on the right of each feature.
         """
         costs, values = self.costs, np.array([fact.values for fact in facts]).T
-        name = f"facts {len(self.facts) - len(facts)} to {len(self.facts) - 1}"
-        leaf = costs.leaves(totals, heavy=False) >= values.max(axis=0)
-        require(leaf.all(), f"{name}: a leaf costs less")
+
+        def need(holds: Array, what: str) -> None:
+            for fact in (facts[i] for i in np.flatnonzero(~holds)):
+                raise RejectedError(f"the fact about the path {fact.path}: {what}")
+
+        need(costs.leaves(totals, heavy=False) >= values.max(axis=0), "a leaf costs less")
         if facts[0].heavy:
             least = np.minimum(right[-1], totals[-1, :, None] - right[-1])
             sides[..., least < costs.min_leaf] = costs.never
         last = sides.shape[1] - 1
-        if self.budget is None:
-            ways = [(0, 0, 0)] if last >= 0 else []
-        else:
-            ways = [
-                (m, i, m - 1 - i) for m in range(1, len(values)) for i in range(min(m, last + 1))
-            ]
+        ways = [(0, 0, 0)] if last >= 0 else []
+        if self.budget is not None:
+            numbers = range(1, len(values))
+            ways = [(m, i, m - 1 - i) for m in numbers for i in range(min(m, last + 1))]
         for m, i, j in ways:
             cost = sides[0, i] + sides[1, min(j, last)] + costs.price
-            require((cost >= values[m, :, None]).all(), f"{name}: a tree may cost less")
+            need((cost >= values[m, :, None]).all(axis=1), "a tree may cost less than it says")
 
     def with_one(self, leaves: Array, stumps: Array) -> Array:
         """Return bounds by number of splits, 0 and 1, from what leaves and single splits cost."""
@@ -646,12 +667,10 @@ class Facts:
 
         These are about sides of the same rows.
         """
-        costs, waiting, self.waiting, self.last = self.costs, self.waiting, [], None
-        rows = self.rows(waiting[0].path[:-1]) if waiting else self.around[1]
-        require(not waiting or not rows.chains, "a table of all pairs needs columns of two values")
-        size = 1 + 2**17 // (rows.size**2 + 1)
-        for facts in (waiting[i : i + size] for i in range(0, len(waiting), size)):
-            heavy = facts[0].heavy
+        waiting, self.waiting, self.last, costs = self.waiting, [], None, self.costs
+        rows, heavy = self.rows(waiting[0].path[:-1]), waiting[0].heavy
+        require(not rows.chains, "a table of all pairs needs columns of two values")
+        for facts in groups(waiting, 1 + 2**17 // (rows.size**2 + 1)):
             masks = np.array([self.mask(fact.path[-1:])[rows.rows] for fact in facts])
             totals = rows.parts @ masks.T
             right = np.array([rows.sums(masks * part) for part in rows.parts])
@@ -672,20 +691,20 @@ class Facts:
         """
         require(depth <= 2, "a table is about depth two")
         costs, leaves = self.costs, self.costs.sides(rows.totals, rows.right, heavy)
-        if depth < 2:
-            return leaves[:, None][:, : None if depth else 0]
+        if depth == 1:
+            return leaves[:, None]
         bounds = self.with_one(leaves, 0 * leaves)
         right = np.array([self.data.side(2 * f + 1)[rows.rows] for f in integers(listed)])
         sets = np.concatenate([right, ~right]) if listed else right.reshape(0, len(rows.rows))
         owner = np.array([self.data.wide.get(self.data.column(f), 0) for f in listed] * 2)
         sums = rows.parts @ sets.T
-        whole = np.array([sets @ costs.swing[rows.rows], sets.sum(axis=1)])
         for strict in {False, heavy}:
             stumps = rows.stumps(sets[: len(listed)], strict).reshape(1, -1)
             values = self.with_one(costs.leaves(sums, strict)[None], stumps)[0].T
+            whole = sets @ costs.bulk(strict)[rows.rows]
             for number, place in enumerate(rows.places):
-                mine, kinds = owner == number, np.full((owner == number).sum(), strict)
-                given = sets[mine], whole[:, mine], values[mine], kinds
+                mine = owner == number
+                given = sets[mine], whole[mine], values[mine], strict
                 self.raise_bounds(bounds[..., place], rows, *given, number)
         return bounds
 
@@ -699,14 +718,14 @@ class Facts:
         anchors, classes = [self.facts[name] for name in names], self.number(depth - 1)
         usable = all(a.depth >= depth - 1 and (heavy or not a.heavy) for a in anchors)
         require(usable, "a fact rests on one about smaller trees, or about heavy leaves")
-        bounds = np.zeros((2, classes if depth else 0, rows.size), dtype=self.costs.exact)
+        bounds = np.zeros((2, classes, rows.size), dtype=self.costs.exact)
         size = 1 + 2**22 // (len(self.costs.swing) + rows.size)
-        for group in (anchors[i : i + size] for i in range(0, len(anchors), size)):
-            sets = np.array([self.mask(anchor.path) for anchor in group])
-            whole = np.array([sets @ self.costs.swing, sets.sum(axis=1)])
-            values = np.array([anchor.values[:classes] for anchor in group])
-            kinds = np.array([anchor.heavy for anchor in group])
-            self.raise_bounds(bounds, rows, sets[:, rows.rows], whole, values, kinds)
+        for kind in (False, True):
+            for group in groups([a for a in anchors if a.heavy == kind], size):
+                sets = np.array([self.mask(anchor.path) for anchor in group])
+                values = np.array([anchor.values[:classes] for anchor in group])
+                given = sets[:, rows.rows], sets @ self.costs.bulk(kind), values, kind
+                self.raise_bounds(bounds, rows, *given)
         return bounds
 
     def raise_bounds(
@@ -716,29 +735,26 @@ class Facts:
         sets: Array,
         whole: Array,
         values: Array,
-        heavy: Array,
+        heavy: bool,
         place: int | None = None,
     ) -> None:
         """Raise bounds on the sides of features by what is known of sets of rows (similarity).
 
-        A side costs no less than a set, minus the swings of the rows that only the set has. Given
-        are which rows here are in each set, and the swing and the number of all its rows.
+        A side costs no less than a set, minus the swings of the rows that only the set has; with
+        heavy leaves, the very same rows cost the same. Given are which rows here are in each set,
+        and the bulk of all its rows.
         """
         if not len(sets):
             return
-
-        def shared(weights: Array) -> Array:
-            here = sets * weights
-            right = rows.sums(here, place)
-            return np.array([right, here.sum(axis=1)[:, None] - right])
-
-        lost = whole[0][:, None] - shared(self.costs.swing[rows.rows])
-        if heavy.any():
-            # With heavy leaves that holds for the very same rows only.
-            ones = np.ones((1, len(rows.rows)), self.costs.exact)
-            right, common = rows.sums(ones, place), shared(ones[0])
-            same = (common == whole[1][:, None]) & (common == np.array([right, ones.sum() - right]))
-            lost[:, heavy] = np.where(same, 0, self.costs.never)[:, heavy]
+        bulk = self.costs.bulk(heavy)[rows.rows]
+        here = sets * bulk
+        right = rows.sums(here, place)
+        shared = np.array([right, here.sum(axis=1)[:, None] - right])
+        lost = whole[:, None] - shared
+        if heavy:
+            right = rows.sums(bulk[None], place)
+            same = (lost == 0) & (shared == np.array([right, len(bulk) - right]))
+            lost = np.where(same, 0, self.costs.never)
         for m, known in enumerate(values.T):
             np.maximum(bounds[:, m], (known[:, None] - lost).max(axis=1), out=bounds[:, m])
 
@@ -907,10 +923,10 @@ class Check:
         require(same and data.weight_unit > 0, "other units, or other classes")
         require(about["owners"] == list(data.owners), "the columns belong to others")
         positive = about["positive"]
-        self.label = None
         if positive is not None:
             self.label = data.classes[integer(positive, 0, len(data.classes) - 1)]
-        if about["against_rest"] is True:
+        self.against_rest = about["against_rest"] is True
+        if self.against_rest:
             data, positive = data.against_rest(integer(positive)), 1
         self.data, self.positive, self.facts = data, positive, 0
         self.columns, self.totals = frozenset(data.owners), data.counts.sum(axis=0).tolist()
@@ -958,7 +974,8 @@ class Check:
 
     def close(self, question: Question, facts: Facts, inside: Any) -> Question:
         """Note what the facts of a question prove; the last is about all rows."""
-        facts.check_tables()
+        if facts.waiting:
+            facts.check_tables()
         require(facts.facts and not facts.facts[-1].path, "the last fact is not about all rows")
         last, costs, fronts = facts.facts[-1], facts.costs, []
         self.facts, base = self.facts + len(facts.facts), int(costs.base.sum())
@@ -1027,7 +1044,8 @@ class Check:
         paid = Fraction(0)
         if data.costs is not None:
             paid = data.cost_unit * int(data.costs[np.arange(len(predicted)), predicted].sum())
-        require(self.meets(task.constraints, cells), "the tree does not meet the constraints")
+        met = self.meets(task.constraints, cells, paid)
+        require(met, "the tree does not meet the constraints")
         return self.value(task.metric, cells, paid) + Number.of(-task.penalty * splits)
 
     def value(self, metric: Metric, cells: list[list[int]], paid: Fraction = Fraction(0)) -> Number:
@@ -1035,10 +1053,12 @@ class Check:
         unit = self.data.weight_unit
         return evaluate(metric, [[unit * n for n in row] for row in cells], self.positive, paid)
 
-    def meets(self, constraints: list[Constraint], cells: list[list[int]]) -> bool:
+    def meets(
+        self, constraints: list[Constraint], cells: list[list[int]], paid: Fraction = Fraction(0)
+    ) -> bool:
         """Say whether counts by true and predicted class meet constraints on metrics."""
         for metric, sense, threshold in constraints:
-            value, bound = self.value(metric, cells), Number.of(threshold)
+            value, bound = self.value(metric, cells, paid), Number.of(threshold)
             if not (bound <= value if sense == ">=" else value <= bound):
                 return False
         return True
@@ -1151,17 +1171,28 @@ class Check:
             named = ", ".join(f"{c}: {price}" for c, price in prices.items())
             text += f", whose columns cost at most {budget} ({named}),"
         text += f", with at least {self.leaves} in each leaf," if self.min_leaf else ""
-        conditions = " and ".join(f"{describe(m)} {s} {float(t):g}" for m, s, t in task.constraints)
+        conditions = " and ".join(
+            f"{self.words(metric)} {sense} {plain(threshold)}"
+            for metric, sense, threshold in task.constraints
+        )
         if bound is None:
             return f"{text} meets {conditions or 'the limits'}"
         text += f" that meets {conditions}" if conditions else ""
-        names = {name for _, name, _ in task.metric}
-        what = describe(task.metric) + ("" if names <= ALL_CLASSES else f" for {self.label}")
-        what += f" - {float(task.penalty):g} per split" if task.penalty else ""
-        than = "this one, " if status == "optimal" else ""
-        text += f" has a larger {what} than {than}{float(bound):.6f}"
+        text += f" has a larger {self.words(task.metric)}"
+        text += f" - {plain(task.penalty)} per split" if task.penalty else ""
+        number = float(bound)
+        if status == "optimal":
+            text += f" than this one, {number:.6f}"
+        else:
+            text += f" than {math.ceil(number * 10**6) / 10**6:.6f}"
         own = ", if the metric never falls with fewer errors, as its author says"
-        return text + (own if "own" in names else "")
+        return text + (own if any(name == "own" for _, name, _ in task.metric) else "")
+
+    def words(self, metric: Metric) -> str:
+        """Return a metric in words, with the class that it is about."""
+        names, rest = {name for _, name, _ in metric}, " against the rest"
+        about = f" for {self.label}" if self.against_rest or not names <= ALL_CLASSES else ""
+        return describe(metric) + about + (rest if self.against_rest else "")
 
 
 def check_certificate(
