@@ -9,6 +9,7 @@ import datetime
 import io
 import os
 import re
+import warnings
 from collections.abc import Collection
 from dataclasses import dataclass
 
@@ -117,7 +118,9 @@ def _check_date_format(date_format: str) -> None:
     moment = datetime.datetime(2001, 12, 31, 23, 59, 58)
     try:
         written = moment.strftime(date_format)
-        is_date = datetime.datetime.strptime(written, date_format).date() == moment.date()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # Python 3.13 warns of days without a year
+            is_date = datetime.datetime.strptime(written, date_format).date() == moment.date()
     except ValueError:
         is_date = False
     if not is_date:
