@@ -104,6 +104,7 @@ class BudgetSweep:
             self._separate()
             self._cut(self._ask)
             self._separate()
+        self.incumbent.tighten(self.bound())  # before, a question that is stopped does so
         with suppress(TooFineError):
             self._sweep()
 
@@ -190,9 +191,7 @@ class BudgetSweep:
             to_bound=lambda least: self._bound(self._raised(direction, least)),
         )
         self.floors = self._raised(direction, answer.bound)
-        is_new = self._meet(answer.tree)
-        self.incumbent.tighten(self.bound())
-        return is_new
+        return self._meet(answer.tree)
 
     def _meet(self, tree: Tree | None) -> bool:
         """Remember the point of a tree; say whether it is a new one."""
