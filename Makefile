@@ -67,7 +67,7 @@ mutants: $(VENV)/.installed-dev ## put errors into the exact arithmetic and the 
 		$(BIN)/python -m tests.support.mutate $$name $(if $(MUTANTS),--sample $(MUTANTS)) --least 0.5 || exit 1; done
 
 sanitize-core: ## test the core, without Python, under the address and undefined-behaviour sanitizers
-	@$(MAKE) -s sanitized-core CORE_BUILD=build/core-address CORE_FLAGS=-fsanitize=address,undefined
+	@$(MAKE) -s sanitized-core CORE_BUILD=build/core-address CORE_FLAGS='-fsanitize=address,undefined -g1'
 
 sanitize: sanitize-core $(SANITIZED)/bin/python ## the same, and the tests of the search engine in Python
 	@echo "Installing a sanitized goct into $(SANITIZED)"
@@ -78,7 +78,7 @@ sanitize: sanitize-core $(SANITIZED)/bin/python ## the same, and the tests of th
 		$(SANITIZED)/bin/python -m pytest -p no:xdist tests/test_group_rows.py tests/search
 
 sanitize-threads: ## test the core under the thread sanitizer
-	@$(MAKE) -s sanitized-core CORE_BUILD=build/core-thread CORE_FLAGS=-fsanitize=thread
+	@$(MAKE) -s sanitized-core CORE_BUILD=build/core-thread CORE_FLAGS='-fsanitize=thread -g1'
 
 .PHONY: sanitized-core
 sanitized-core:
@@ -102,10 +102,11 @@ test-wheel: $(WHEEL)/bin/python ## install the wheel of dist/ without compiling 
 		&& $(WHEEL)/bin/python $(PIP_INSTALL) --force-reinstall --no-deps "$$wheel" && echo "testing $$wheel"
 	@$(WHEEL)/bin/python -m pytest -n auto -q -m "not slow"
 
+# Old packages use what newer ones below them deprecate.
 test-oldest: $(OLDEST)/bin/python ## run the fast tests with the oldest packages that pyproject.toml allows
 	@mkdir -p build && $(OLDEST)/bin/python -m tests.support.oldest > build/oldest.txt
 	@$(OLDEST)/bin/python $(PIP_INSTALL) --constraint build/oldest.txt '.[test]'
-	@$(OLDEST)/bin/python -m pytest -n auto -q -m "not slow"
+	@$(OLDEST)/bin/python -m pytest -n auto -q -m "not slow" -W ignore::DeprecationWarning
 
 clean: ## remove everything that was generated, the virtual environment included
 	@rm -rf $(VENV) $(SANITIZED) $(WHEEL) $(OLDEST) htmlcov build dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis
