@@ -19,6 +19,7 @@ their CPU times are not counted, only the ratio means something then.
 from __future__ import annotations
 
 import argparse
+import importlib
 import threading
 import time
 from collections import Counter
@@ -199,7 +200,9 @@ def main() -> None:
         workers = LocalCluster(
             n_workers=options.workers, threads_per_worker=1, dashboard_address=None
         )
-        options.more = {"executor": Client(workers)}
+        client = Client(workers)
+        client.run(importlib.import_module, "goct")  # new workers have to load it
+        options.more = {"executor": client}
 
     def table(name: str) -> Problem:
         import pandas as pd

@@ -152,7 +152,7 @@ std::vector<Answer> Oracle::start(const Costs& costs, int depth, int splits, Con
 
 // Makes a search fit into the memory: what it takes whatever it finds comes first, with fewer threads and without
 // inheritance if need be; cache and pair counts share the rest. Throws SearchStopped if there is no room at all.
-Oracle::Plan Oracle::fit_memory(const Costs& costs, int depth, int classes, Control& control) {
+Oracle::Plan Oracle::fit_memory(const Costs& costs, int depth, int classes, int jobs, Control& control) {
     const double rows = rows_, features = problem_->features(), entries = problem_->entries();
     const auto bytes_up_to = [](std::int64_t most) {
         return most < 128 ? 1 : most < 1 << 15 ? 2 : most < std::int64_t{1} << 31 ? 4 : 8;
@@ -166,7 +166,7 @@ Oracle::Plan Oracle::fit_memory(const Costs& costs, int depth, int classes, Cont
     double shared = 4 * entries + 100 * rows + 8 * rows * (2 * costs.classes() + 2) * double(known_.size());
     const double limit = std::max(static_cast<double>(memory_limit_), kAlwaysAllowed);
 
-    Plan plan{techniques_, jobs_, 0};
+    Plan plan{techniques_, jobs, 0};
     const double own = cells + 2 * node;
     if (techniques_.inheritance && shared + own + archives <= limit)
         shared += archives;
@@ -176,7 +176,7 @@ Oracle::Plan Oracle::fit_memory(const Costs& costs, int depth, int classes, Cont
         control.run_out_of_memory();
         throw SearchStopped{};
     }
-    plan.jobs = static_cast<int>(std::min<double>(jobs_, (limit - shared) / std::max(own, 1.0)));
+    plan.jobs = static_cast<int>(std::min<double>(jobs, (limit - shared) / std::max(own, 1.0)));
     const double rest = std::max(0.0, static_cast<double>(memory_limit_) - shared - plan.jobs * own);
     plan.matrix_bytes = static_cast<std::size_t>(std::min(rest / 4, kMostForPairs) / plan.jobs);
     cache_.limit(static_cast<std::size_t>(rest - rest / 4));
@@ -205,13 +205,15 @@ static int useful_depth(int depth, int features, const Costs& costs, std::int64_
 }
 
 template <class V>
-Oracle::Run<V>::Run(Oracle& oracle, const Known& known, int depth, int classes, std::int64_t cutoff, Control& control)
+Oracle::Run<V>::Run(Oracle& oracle, const Known& known, int depth, int classes, std::int64_t cutoff, Delegate* delegate,
+                    Control& control)
     : ratios(oracle.ratios_to(known, control)),
-      plan(oracle.fit_memory(*known.costs, std::min(depth, kDeepArchives), classes, control)),
+      plan(oracle.fit_memory(*known.costs, std::min(depth, kDeepArchives), classes,
+                             delegate ? std::max(delegate->helpers, 1) : oracle.jobs_, control)),
       priced(plan.techniques.price && known.costs->split_cost() > 0),
       instance(*oracle.problem_, *known.costs, control, false, priced ? known.costs->split_cost() : -1),
-      search({instance, plan.techniques, oracle.cache_, known.number, ratios, control, plan.matrix_bytes},
-             priced ? useful_depth(depth, oracle.problem_->features(), *known.costs, cutoff) : depth, classes) {}
+      search({instance, plan.techniques, oracle.cache_, known.number, ratios, control, plan.matrix_bytes, delegate},
+             priced && depth != kAnyDepth ? useful_depth(depth, oracle.problem_->features(), *known.costs, cutoff) : depth, classes) {}
 
 template struct Oracle::Run<AnySplits>;
 template struct Oracle::Run<SplitBudgets>;
@@ -227,7 +229,7 @@ Answer Oracle::find(const Question& question, Control& control) {
     if (question.cutoff && answer.cost >= *question.cutoff) answer.tree.clear();
     try {
         const std::int64_t base = unavoidable(costs), cutoff = avoidable_cutoff(question.cutoff, base);
-        Run<AnySplits> run(*this, known, limit, 1, std::min(cutoff, answer.cost - base), control);
+        Run<AnySplits> run(*this, known, limit, 1, std::min(cutoff, answer.cost - base), question.delegate, control);
         auto [bound, relaxed, cost, tree] = run.search.solve({cutoff}, run.plan.jobs, question.effort);
         if (!tree[0].empty() && !run.search.expand_at_last(tree[0]))
             throw std::logic_error("a found tree could not be worked out");
@@ -267,7 +269,7 @@ std::vector<Answer> Oracle::find_budgets(const Question& question, const std::ve
     answers.resize(asked + 1, answers.back());
     try {
         const std::int64_t base = unavoidable(costs);
-        Run<SplitBudgets> run(*this, known, depth, most + 1, kInfinite, control);
+        Run<SplitBudgets> run(*this, known, depth, most + 1, kInfinite, question.delegate, control);
         auto [bounds, relaxed, costs_found, trees] =
             run.search.solve(avoidable_cutoffs(cutoffs, most, base), run.plan.jobs);
         for (Preorder& tree : trees)
@@ -483,7 +485,7 @@ FrontAnswer Oracle::walk_front(const FrontQuestion& question, const FrontVisit& 
     const Problem& problem = prepare(control, *known.costs);
     const std::vector<Ratio> ratios = ratios_to(known, control);
     const Instance instance(problem, *known.costs, control, true);
-    const Plan plan = fit_memory(*known.costs, depth, 1, control);
+    const Plan plan = fit_memory(*known.costs, depth, 1, jobs_, control);
     const SearchContext context{instance, plan.techniques, cache_, known.number, ratios, control, plan.matrix_bytes};
 
     return ask(FrontSearch(context, question.direction, depth, plan.jobs));

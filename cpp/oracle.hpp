@@ -35,6 +35,7 @@ struct Question {
     std::optional<std::int64_t> cutoff; // only trees that cost less are wanted
     std::optional<int> max_splits;
     Effort effort = Effort::all;        // of one question without a limit on splits
+    Delegate* delegate = nullptr;       // does most of the work; not over thresholds
 };
 
 struct Answer {
@@ -90,7 +91,7 @@ public:
     FrontAnswer search_front(const FrontQuestion& question, const FrontVisit& visit, Control& control);
 
 private:
-    friend class Parts;
+    friend class Helper;
     static constexpr int kDeepest = 250;    // depth fits the cache's byte; no tree of this size is searched to the end
     struct Known {
         int number;
@@ -106,11 +107,12 @@ private:
         int jobs;
         std::size_t matrix_bytes;
     };
-    Plan fit_memory(const Costs& costs, int depth, int classes, Control& control);
+    Plan fit_memory(const Costs& costs, int depth, int classes, int jobs, Control& control);
     // A search, and what it stands on. Trees of `cutoff` and more are not wanted.
     template <class V>
     struct Run {
-        Run(Oracle& oracle, const Known& known, int depth, int classes, std::int64_t cutoff, Control& control);
+        Run(Oracle& oracle, const Known& known, int depth, int classes, std::int64_t cutoff, Delegate* delegate,
+            Control& control);
 
         const std::vector<Ratio> ratios;
         const Plan plan;

@@ -8,11 +8,13 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
+#include <memory>
 #include <tuple>
 
+#include "helper.hpp"
 #include "oracle.hpp"
-#include "parts.hpp"
 #include "watched.hpp"
 
 namespace nb = nanobind;
@@ -96,55 +98,97 @@ Techniques read_techniques(const nb::dict& switches) {
     return techniques;
 }
 
-// A question in parts.
-void bind_parts(nb::module_& module) {
-    using Cutoffs = std::vector<std::int64_t>;
-    const auto restart = [](Parts& parts, std::optional<double> seconds) {
-        parts.control.restart(seconds.value_or(std::numeric_limits<double>::infinity()));
+// Units and their answers on their way through Python.
+using Numbers = Unit::Numbers;
+using StartTuple = std::tuple<int, Numbers, Numbers>;
+using UnitTuple = std::tuple<bool, int, int, std::vector<int>, Numbers, std::vector<StartTuple>>;
+using SideTuple = std::tuple<Numbers, Numbers, Numbers, std::vector<std::vector<int>>>;
+using UnitAnswerTuple = std::tuple<std::vector<std::tuple<SideTuple, SideTuple>>, bool, double>;
+
+UnitTuple to_tuple(const Unit& unit) {
+    std::vector<StartTuple> starts;
+    for (const auto& [feature, bounds] : unit.starts) starts.emplace_back(feature, bounds[0], bounds[1]);
+    return {unit.budgets, unit.classes, unit.depth, unit.path, unit.limits, starts};
+}
+
+Unit to_unit(const UnitTuple& from) {
+    const auto& [budgets, classes, depth, path, limits, starts] = from;
+    Unit unit{budgets, classes, depth, path, limits, {}};
+    for (const auto& [feature, outside, inside] : starts) unit.starts.push_back({feature, {outside, inside}});
+    return unit;
+}
+
+UnitAnswerTuple to_tuple(const UnitAnswer& answer) {
+    const auto side = [](const UnitAnswer::Side& from) -> SideTuple { return {from.bound, from.relaxed, from.cost, from.tree}; };
+    UnitAnswerTuple out;
+    std::get<1>(out) = answer.ended;
+    std::get<2>(out) = answer.seconds;
+    for (const auto& sides : answer.sides) std::get<0>(out).emplace_back(side(sides[0]), side(sides[1]));
+    return out;
+}
+
+UnitAnswer to_answer(const UnitAnswerTuple& from) {
+    const auto side = [](const SideTuple& tuple) -> UnitAnswer::Side {
+        const auto& [bound, relaxed, cost, tree] = tuple;
+        return {bound, relaxed, cost, tree};
     };
-    nb::class_<Parts>(module, "Parts")
-        .def(nb::new_([](Oracle& oracle, Matrix costs, std::int64_t split_cost, int max_depth,
-                         std::int64_t min_leaf_weight, const Cutoffs& cutoffs, std::optional<int> max_splits) {
-                 const Question question{costs.data(), static_cast<int>(costs.shape(1)), split_cost, max_depth,
-                                         min_leaf_weight, std::nullopt, max_splits};
-                 return Parts::make(oracle, question, cutoffs);
-             }),
-             "oracle"_a, "costs"_a, "split_cost"_a, "max_depth"_a, "min_leaf_weight"_a,
-             "cutoffs"_a, "max_splits"_a.none())
+    UnitAnswer answer{{}, std::get<1>(from), std::get<2>(from)};
+    for (const auto& [outside, inside] : std::get<0>(from)) answer.sides.push_back({side(outside), side(inside)});
+    return answer;
+}
+
+// Asks Python: a function of the unit, the seconds that it may take (or None) and a function that says whether the search
+// is over. It returns the answer, or None if it is.
+class PythonDelegate final : public Delegate {
+public:
+    PythonDelegate(nb::object ask, int helpers, double alone, double long_unit, Control& control)
+        : Delegate(helpers, alone, long_unit), ask_(std::move(ask)), control_(control) {}
+
+    std::optional<UnitAnswer> solve(const Unit& unit, double seconds) override {
+        const nb::gil_scoped_acquire gil;
+        const nb::object is_over = nb::cpp_function([this] { return control_.stopped(); });
+        const nb::object limit = std::isfinite(seconds) ? nb::cast(seconds) : nb::none();
+        const nb::object answer = ask_(to_tuple(unit), limit, is_over);
+        if (answer.is_none()) return std::nullopt;
+        return to_answer(nb::cast<UnitAnswerTuple>(answer));
+    }
+
+private:
+    nb::object ask_;
+    Control& control_;
+};
+
+// From (function, helpers, seconds alone, seconds of a long unit) or None.
+std::unique_ptr<PythonDelegate> make_delegate(const nb::object& delegate, Control& control) {
+    if (delegate.is_none()) return nullptr;
+    return std::make_unique<PythonDelegate>(delegate[0], nb::cast<int>(delegate[1]), nb::cast<double>(delegate[2]),
+                                            nb::cast<double>(delegate[3]), control);
+}
+
+void bind_helper(nb::module_& module) {
+    nb::class_<Helper>(module, "Helper")
         .def(
-            "order",
-            [=](Parts& self, std::optional<double> time_limit, nb::object callback) {
-                restart(self, time_limit);
-                std::vector<Parts::Root> roots;
-                run_with_callback(self.control, self.cache(), callback, [&](Errands&) {
-                    try {
-                        roots = self.order();
-                    } catch (const SearchStopped&) {
-                    }
-                });
-                nb::list out;
-                for (const auto& [column, bound] : roots) out.append(nb::make_tuple(column, bound));
-                return nb::make_tuple(out, name(self.control.reason()));
+            "__init__",
+            [](Helper* self, Oracle& oracle, Matrix costs, std::int64_t split_cost, std::int64_t min_leaf_weight) {
+                const int classes = static_cast<int>(costs.shape(1));
+                new (self) Helper(oracle, {costs.data(), classes, split_cost, 0, min_leaf_weight, {}, {}});
             },
-            "time_limit"_a.none(), "callback"_a.none())
+            nb::keep_alive<1, 2>(), "oracle"_a, "costs"_a, "split_cost"_a, "min_leaf_weight"_a)
         .def(
             "solve",
-            [=](Parts& self, const std::vector<int>& columns, const Cutoffs& cutoffs, std::optional<double> time_limit,
-                nb::object callback) {
-                restart(self, time_limit);
-                std::vector<Answer> answers;
-                run_with_callback(self.control, self.cache(), callback,
-                                  [&](Errands&) { answers = self.solve(columns, cutoffs); });
-                return nb::make_tuple(answers_to_python(answers), name(self.control.reason()),
-                                      self.control.nodes.load());
+            [](Helper& self, const UnitTuple& unit, std::optional<double> time_limit, nb::object callback) {
+                self.control.restart(time_limit.value_or(std::numeric_limits<double>::infinity()));
+                UnitAnswer answer;
+                run_with_callback(self.control, self.cache(), callback, [&](Errands&) { answer = self.solve(to_unit(unit)); });
+                return nb::make_tuple(to_tuple(answer), name(self.control.reason()), self.control.nodes.load());
             },
-            "columns"_a, "cutoffs"_a, "time_limit"_a.none(), "callback"_a.none());
+            "unit"_a, "time_limit"_a.none(), "callback"_a.none());
 }
 
 }  // namespace
 
 void bind_oracle(nb::module_& module) {
-    bind_parts(module);
+    bind_helper(module);
     nb::class_<Oracle>(module, "Oracle")
         .def(
             "__init__",
@@ -169,10 +213,11 @@ void bind_oracle(nb::module_& module) {
             "solve",
             [](Oracle& self, Matrix costs, std::int64_t split_cost, int max_depth, std::int64_t min_leaf_weight,
                std::optional<std::int64_t> cutoff, std::optional<int> max_splits, int effort,
-               std::optional<double> time_limit, nb::object callback) {
+               std::optional<double> time_limit, nb::object callback, const nb::object& delegate) {
                 Control control(time_limit.value_or(std::numeric_limits<double>::infinity()));
+                const auto others = make_delegate(delegate, control);
                 const Question question{costs.data(), static_cast<int>(costs.shape(1)), split_cost, max_depth,
-                                        min_leaf_weight, cutoff, max_splits, static_cast<Effort>(effort)};
+                                        min_leaf_weight, cutoff, max_splits, static_cast<Effort>(effort), others.get()};
                 Answer answer;
                 run_with_callback(control, self.cache(), callback,
                                   [&](Errands&) { answer = self.solve(question, control); });
@@ -180,14 +225,16 @@ void bind_oracle(nb::module_& module) {
                                       name(control.reason()), stats_of(control, self));
             },
             "costs"_a, "split_cost"_a, "max_depth"_a, "min_leaf_weight"_a, "cutoff"_a.none(), "max_splits"_a.none(),
-            "effort"_a, "time_limit"_a.none(), "callback"_a.none())
+            "effort"_a, "time_limit"_a.none(), "callback"_a.none(), "delegate"_a.none())
         .def(
             "solve_budgets",
             [](Oracle& self, Matrix costs, int max_depth, int max_splits, std::int64_t min_leaf_weight,
-               std::optional<Vector> cutoffs, std::optional<double> time_limit, nb::object callback) {
+               std::optional<Vector> cutoffs, std::optional<double> time_limit, nb::object callback,
+               const nb::object& delegate) {
                 Control control(time_limit.value_or(std::numeric_limits<double>::infinity()));
+                const auto others = make_delegate(delegate, control);
                 const Question question{costs.data(), static_cast<int>(costs.shape(1)), 0, max_depth,
-                                        min_leaf_weight, std::nullopt, max_splits};
+                                        min_leaf_weight, std::nullopt, max_splits, Effort::all, others.get()};
                 std::vector<std::int64_t> limits;
                 if (cutoffs) limits.assign(cutoffs->data(), cutoffs->data() + cutoffs->shape(0));
                 std::vector<Answer> answers;
@@ -196,7 +243,7 @@ void bind_oracle(nb::module_& module) {
                 return nb::make_tuple(answers_to_python(answers), name(control.reason()), stats_of(control, self));
             },
             "costs"_a, "max_depth"_a, "max_splits"_a, "min_leaf_weight"_a, "cutoffs"_a.none(), "time_limit"_a.none(),
-            "callback"_a.none())
+            "callback"_a.none(), "delegate"_a.none())
         .def(
             "search_front",
             [](Oracle& self, Vector positives, Vector negatives, Triple direction_and_budget, Pair box,

@@ -5,6 +5,8 @@
 #include <limits>
 #include <mutex>
 #include <numeric>
+#include <stdexcept>
+#include <type_traits>
 #include <utility>
 
 #include "simd.hpp"
@@ -30,6 +32,9 @@ constexpr int kFirstSplits = 2;
 constexpr double kEnough = 0.25;
 // Deeper searches have first trees of their own: so many features are looked at by greedy trees, of no larger depth.
 constexpr int kShallow = 5, kCandidates = 12, kDeepGreedy = 12;
+// A unit has as many features as take so many seconds, but no more than these.
+constexpr double kUnitTime = 0.25;
+constexpr int kMostStarts = 64;
 // At most so many features of a node are tried in the search for first trees.
 constexpr int kMostTries = 5;
 // How often the bound of a search is worked out for those who watch, in seconds.
@@ -99,13 +104,15 @@ Search<V>::Search(const SearchContext& context, int depth, int classes)
       split_cost_(context.instance.costs().split_cost()), classes_(depth + 1, classes),
       depth_two_(context.instance, false, context.matrix_bytes, context.control),
       allowed_depth_two_(context.instance, true, context.matrix_bytes, context.control), greedy_(context.instance),
-      shelves_(std::make_shared<std::vector<Archive::Shelf>>(depth + 1)) {
+      shelves_(std::make_shared<std::vector<Archive::Shelf>>(depth + 1)),
+      delegation_(std::make_shared<Delegation>()) {
     for (int d = depth - 1; d >= 0; --d) classes_[d] = V::classes(d, classes_[d + 1]);
 }
 
 template <class V>
 Search<V>::Search(const Search& first, int member) : Search(first.context_, first.depth_, first.classes_[first.depth_]) {
     shelves_ = first.shelves_;
+    delegation_ = first.delegation_;
     crew_ = first.crew_;
     member_ = member;
     enter_root();
@@ -139,6 +146,7 @@ void Search<V>::make_child(int l, int f, bool inside) {
     Level& child = level(l + 1);
     child.ranked = false;
     level(l).child = &child.node;
+    child.step = inside ? level(l).node.feature(f) : ~level(l).node.feature(f);
     child.node.make_child(context_.instance, level(l).node, f, inside, splits_);
 }
 
@@ -497,10 +505,25 @@ int Search<V>::tries(const Level& at) const {
     return std::min(width_.discrepancies < 0 ? width_.features : width_.discrepancies + 1, features);
 }
 
+// Of the features from one in order to another, those after the first to ask others for. Leaves the first at hand.
+template <class V>
+std::vector<Unit::Start> Search<V>::next_starts(Level& at, int depth, int from, int to) const {
+    std::vector<Unit::Start> next;
+    for (int j = from + 1; j < to; ++j) {
+        const int g = at.order[j];
+        if (constrained_ && !at.node.allows(context_.instance, g)) continue;
+        recall(at, g, at);
+        if (!is_answered(at, depth, g, at.limits)) next.push_back(start_of(at, g));
+    }
+    if (from + 1 < to) recall(at, at.order[from], at);
+    return next;
+}
+
 template <class V>
 void Search<V>::try_features(int l, int depth, Outcome& out) {
     Level& at = level(l);
     const int discrepancies = width_.discrepancies;
+    answered_.clear();
     for (int i = 0; i < tries(at); ++i) {
         const int f = at.order[i];
         if (constrained_ && !at.node.allows(context_.instance, f)) continue;
@@ -511,7 +534,7 @@ void Search<V>::try_features(int l, int depth, Outcome& out) {
             if (discrepancies >= 0) width_.discrepancies = discrepancies - i;
             if (at.open && i + 1 < tries(at))
                 for (const bool inside : {true, false}) prefetch(at, below(depth), at.order[i + 1], inside);
-            attempt(l, depth, f, at.limits);
+            attempt(l, depth, f, at.limits, next_starts(at, depth, i, std::min(i + batch(l, tries(at) - i), tries(at))));
             width_.discrepancies = discrepancies;
             compose(at, f, at.limits, out);
             sum_up(at);
@@ -534,9 +557,10 @@ bool Search<V>::slack() const {
 
 // Feature f at the root of the node at level l: the side with more to gain first.
 template <class V>
-void Search<V>::attempt(int l, int depth, int f, const Values& limits) {
+void Search<V>::attempt(int l, int depth, int f, const Values& limits, std::span<const Unit::Start> next) {
     Level& at = level(l);
     at.child = nullptr;
+    if (delegates(l) && ask_others(l, depth, f, limits, next)) return;
     const bool inside_first = at.sides.inside_leaf[f] >= at.sides.outside_leaf[f];
     if (depth == kAnyDepth && !narrow() && !at.open) raise_in_turns(l, f, inside_first, limits);
     if (constrained_ && at.open && !relax_sides(l, below(depth), f, inside_first, limits)) return;
@@ -556,6 +580,98 @@ void Search<V>::attempt(int l, int depth, int f, const Values& limits) {
             for (auto& left : at.left) left = std::min(left + left / 2 + 1, kInfinite);
         search_side(l, below(depth), f, inside, at.left, at.side[inside]);
     }
+}
+
+template <class V>
+std::vector<int> Search<V>::path_to(int l) const {
+    std::vector<int> path;
+    for (int i = 1; i <= l; ++i) path.push_back(levels_[i]->step);
+    return path;
+}
+
+// How many features, of those that are left, are asked for at the same time?
+template <class V>
+int Search<V>::batch(int l, int left) const {
+    if (!delegates(l)) return 1;
+    const double pace = delegation_->pace[std::min(l, kDeepestUnits)], most = pace > 0 ? kUnitTime / pace : 1;
+    const int share = l == 0 ? left / (2 * context_.delegate->helpers) : left;     // below, all have nodes of their own
+    return static_cast<int>(std::clamp<double>(std::min<double>(most, share), 1, kMostStarts));
+}
+
+template <class V>
+Unit::Start Search<V>::start_of(const Level& at, int f) const {
+    Unit::Start start{at.node.feature(f), {}};
+    for (const bool inside : {false, true}) {
+        const Values& bounds = relaxed(at.side[inside]);
+        start.bounds[inside].assign(bounds.begin(), bounds.end());
+    }
+    return start;
+}
+
+// Adds what the cache knows about the sides of f; true if nobody has to be asked.
+template <class V>
+bool Search<V>::is_answered(Level& at, int depth, int f, const Values& limits) const {
+    bool known = true;
+    for (auto& left : at.left) left = kInfinite;
+    for (const bool inside : {false, true})
+        known = probe(inside ? at.node.inside(f) : at.node.outside(f), below(depth), at.left, at.side[inside]) && known;
+    sum_up(at);
+    return known || !any_below(at.sums, limits);
+}
+
+// attempt() by somebody else. What is known here may do, and what they find out is remembered here, too. False if it takes
+// them so long that the sides are better searched from here, by many.
+template <class V>
+bool Search<V>::ask_others(int l, int depth, int f, const Values& limits, std::span<const Unit::Start> next) {
+    Level& at = level(l);
+    const auto place = [&](int feature) { return std::tuple(at.node.total().key, depth, feature); };
+    if (is_answered(at, depth, f, limits)) return true;
+    if (const auto found = answered_.extract(place(at.node.feature(f)))) return take_answer(l, depth, f, found.mapped());
+
+    Unit unit{std::is_same_v<V, SplitBudgets>, classes_[depth_], depth_, path_to(l), {limits.begin(), limits.end()}, {}};
+    unit.starts.push_back(start_of(at, f));
+    unit.starts.insert(unit.starts.end(), next.begin(), next.end());
+    Control& control = context_.control;
+    Delegate& others = *context_.delegate;
+    const bool divisible = below(depth) > 2 && l < kDeepestUnits;
+    const auto answer = others.solve(unit, divisible ? others.long_unit * double(unit.starts.size())
+                                                     : std::numeric_limits<double>::infinity());
+    if (!answer) {
+        if (!control.stopped()) control.interrupt();
+        throw SearchStopped{};
+    }
+    const int ended = std::max(size_of(answer->sides) - !answer->ended, 0);
+    auto& pace = delegation_->pace[std::min(l, kDeepestUnits)];
+    const double seconds = answer->seconds / std::max(ended, 1);
+    pace = pace == 0 ? seconds : 0.7 * pace + 0.3 * seconds;
+    answered_.clear();
+    for (int i = 1; i < ended; ++i) answered_[place(unit.starts[i].feature)] = answer->sides[i];
+    if (!answer->sides.empty()) take_answer(l, depth, f, answer->sides[0]);
+    if (ended == 0)     // trees of which only the beginning has come are in the cache
+        for (Outcome& side : at.side)
+            for (auto& cost : side.cost) cost = kInfinite;
+    if (!answer->ended && divisible) {
+        int now = l;
+        delegation_->level.compare_exchange_strong(now, l + 1);
+    }
+    return ended > 0;
+}
+
+template <class V>
+bool Search<V>::take_answer(int l, int depth, int f, const std::array<UnitAnswer::Side, 2>& found) {
+    Level& at = level(l);
+    for (const bool inside : {false, true}) {
+        Outcome& side = at.side[inside];
+        raise(side.bound, found[inside].bound);
+        raise(side.relaxed, found[inside].relaxed);
+        for (int m = 0; m < at.side_classes; ++m) {
+            if (found[inside].cost[m] > found[inside].bound[m] || side.cost[m] <= side.bound[m]) continue;
+            side.cost[m] = found[inside].cost[m];
+            side.tree[m] = found[inside].tree[m];
+        }
+        remember(inside ? at.node.inside(f) : at.node.outside(f), below(depth), side);
+    }
+    return true;
 }
 
 // Before any side is solved, their bounds are raised in turns, in steps that grow, until they say together that no tree
@@ -693,7 +809,7 @@ void Search<V>::conclude(int l, int depth) {
 template <class V>
 typename Search<V>::Joint Search<V>::joint(int l) const {
     const Level& at = *levels_[l];
-    return {at.node, at.sides, at.small, at.ranked, at.open.has_value()};
+    return {at.node, at.sides, at.small, at.ranked, at.open.has_value(), path_to(l)};
 }
 
 template <class V>
@@ -703,6 +819,7 @@ void Search<V>::join(int l, const Joint& joint) {
     at.sides = joint.sides;
     at.small = joint.small;
     at.ranked = joint.ranked;
+    for (int i = 1; i <= l; ++i) level(i).step = joint.path[i - 1];
     at.open.reset(), at.allowed_open.reset();
     if (joint.open) open_now(at);
 }
@@ -773,46 +890,63 @@ private:
 
     void work(Search& search, Level& own) {
         Outcome found;
+        std::vector<std::pair<int, int>> own_ones;      // in order; and where in starts those after it begin
+        std::vector<Unit::Start> starts;                // of those that others are asked for, the first one excepted
         std::unique_lock guard(lock_);
         Values limits = home_.limits;
+        int at_hand = -1;       // own is about it
+        const auto is_open = [&](int i) {
+            at_hand = i;
+            sum_up(home_.order[i], own);
+            for (int m = 0; m < size_of(limits); ++m) limits[m] = limit(i, m);
+            done_[i] = !any_below(own.sums, limits) || control_.stopped();
+            if (done_[i]) lower(home_.unsolved, own.sums);
+            return !done_[i];
+        };
+        search.answered_.clear();
         report();
         while (next_ < last_ && !control_.stopped()) {
-            const int i = next_++, f = home_.order[i];
-            exhausted = next_ == size_;
-            done_[i] = true;
-            if (owner_.constrained_ && !home_.node.allows(owner_.context_.instance, f)) continue;
-            sum_up(f, own);
-            for (int m = 0; m < size_of(limits); ++m) limits[m] = limit(i, m);
-            if (!any_below(own.sums, limits)) {
+            own_ones.clear(), starts.clear();
+            const int most = search.batch(level, last_ - next_);
+            while (size_of(own_ones) < most && next_ < last_) {
+                const int i = next_++, f = home_.order[i];
+                exhausted = next_ == size_;
+                done_[i] = owner_.constrained_ && !home_.node.allows(owner_.context_.instance, f);
+                if (done_[i] || !is_open(i)) continue;
+                if (!own_ones.empty() && !search.is_answered(own, depth_, f, limits)) starts.push_back(search.start_of(own, f));
+                own_ones.emplace_back(i, size_of(starts));
+                if (size_of(own_ones) > 1) at_hand = -1;
+            }
+            for (const auto& [i, after] : own_ones) {
+                const int f = home_.order[i];
+                if (at_hand != i && !is_open(i)) continue;
+                at_hand = -1;
+                guard.unlock();
+                if (&search == &owner_ && !shared_ && owner_.shares(level, depth_, i + 1)) share();
+                found.reset(size_of(limits));
+                search.width_ = width_;
+                if (width_.discrepancies >= 0) search.width_.discrepancies -= i;
+                const bool ended = attempt(search, own, f, limits, std::span(starts).subspan(after), found);
+                search.width_ = width_;
+                search.sum_up(own);
+                const bool learns = ended && !search.narrow();      // else a child may be half made
+                if (learns) search.compare(own, f);
+                guard.lock();
                 lower(home_.unsolved, own.sums);
-                continue;
+                // The first feature that has a tree will do, even if one after it was faster with a better one.
+                const bool is_enough = i < enough_ && i < last_ && found.cost.back() < kInfinite;
+                if (is_enough) last_ = i;
+                for (int m = 0; m < size_of(limits); ++m) {
+                    if (!is_enough && (i > last_ || found.cost[m] >= limit(i, m))) continue;
+                    home_.limits[m] = out_.cost[m] = found.cost[m];
+                    out_.tree[m] = found.tree[m];
+                    best_[m] = i;
+                    if (level == 0 && m + 1 == size_of(limits)) owner_.report_incumbent(found.cost[m]);
+                }
+                done_[i] = true;
+                if (learns) search.learn(own, depth_, f, home_);
+                report();
             }
-            done_[i] = false;
-            guard.unlock();
-            if (&search == &owner_ && !shared_ && owner_.shares(level, depth_, i + 1)) share();
-            found.reset(size_of(limits));
-            search.width_ = width_;
-            if (width_.discrepancies >= 0) search.width_.discrepancies -= i;
-            const bool ended = attempt(search, own, f, limits, found);
-            search.width_ = width_;
-            search.sum_up(own);
-            const bool learns = ended && !search.narrow();      // else a child may be half made
-            if (learns) search.compare(own, f);
-            guard.lock();
-            lower(home_.unsolved, own.sums);
-            // The first feature that has a tree will do, even if one after it was faster with a better one.
-            const bool is_enough = i < enough_ && i < last_ && found.cost.back() < kInfinite;
-            if (is_enough) last_ = i;
-            for (int m = 0; m < size_of(limits); ++m) {
-                if (!is_enough && (i > last_ || found.cost[m] >= limit(i, m))) continue;
-                home_.limits[m] = out_.cost[m] = found.cost[m];
-                out_.tree[m] = found.tree[m];
-                best_[m] = i;
-                if (level == 0 && m + 1 == size_of(limits)) owner_.report_incumbent(found.cost[m]);
-            }
-            done_[i] = true;
-            if (learns) search.learn(own, depth_, f, home_);
-            report();
         }
         exhausted = true;
     }
@@ -823,16 +957,19 @@ private:
     }
 
     // False if it was stopped in the middle.
-    bool attempt(Search& search, Level& own, int f, Values& limits, Outcome& found) {
+    bool attempt(Search& search, Level& own, int f, Values& limits, std::span<const Unit::Start> next,
+                 Outcome& found) {
         try {
-            search.attempt(level, depth_, f, limits);
+            search.attempt(level, depth_, f, limits, next);
             search.compose(own, f, limits, found);
             if (level > 0 || search.narrow()) return true;
             bool any = false;
             for (int m = 0; m < size_of(limits); ++m) {
                 if (found.cost[m] == kInfinite) continue;
                 any = true;
-                if (!search.expand(found.tree[m], !search.is_long())) found.cost[m] = kInfinite;
+                if (search.expand(found.tree[m], !search.is_long())) continue;
+                if (!control_.stopped()) throw std::logic_error("a found tree could not be worked out");
+                found.cost[m] = kInfinite;
             }
             if (any && search.is_long()) search.open_again(own);
             return true;
@@ -884,7 +1021,9 @@ bool Search<V>::is_worth_sharing(int l, int depth, int next) const {
 // Does somebody want to join the loop over the features of a node, from the next one in order on?
 template <class V>
 bool Search<V>::shares(int l, int depth, int next) const {
-    return crew_ && is_worth_sharing(l, depth, next) && crew_->team.wants_work(l);
+    const int asks = delegation_->level;
+    if (!crew_ || (context_.delegate && (narrow() || l > asks || asks == kNowhere))) return false;
+    return is_worth_sharing(l, depth, next) && crew_->team.wants_work(l);
 }
 
 template <class V>
@@ -912,10 +1051,24 @@ typename Search<V>::Outcome Search<V>::solve(const Values& cutoffs, int jobs, Ef
     takes_any_ = effort == Effort::any_tree;
     const auto is_enough = [&] { return takes_any_ && any_below(best.cost, cutoffs); };
     known = known || (effort == Effort::first_trees && depth_ > 2) || is_enough();
+    Control& control = context_.control;
+    const bool delegates = context_.delegate && deepen && depth_ > 2;
+    if (!known && delegates) {
+        // Most questions are soon answered. What is found until then must not decide which tree is taken, if any will do.
+        Outcome first = best;
+        control.pause_at(control.elapsed() + context_.delegate->alone);
+        pass({}, cutoffs, first);
+        known = !control.stopped();
+        if (known || !takes_any_ || control.reason() != StopReason::none)
+            best = first;
+        else
+            raise(best.bound, first.bound);
+        control.resume();
+        delegation_->level = 0;
+    }
     if (!known && depth_ > 3 && deepen && context_.techniques.deepening) {
-        Control& control = context_.control;
         // Only a search that takes long needs a better start; and none that takes any tree, which must not depend on time.
-        if (!takes_any_) {
+        if (!takes_any_ && !delegates) {
             control.pause_at(std::min(kLong, kEarly * control.limit()));
             pass({}, cutoffs, best);
             known = !control.paused();
@@ -930,6 +1083,7 @@ typename Search<V>::Outcome Search<V>::solve(const Values& cutoffs, int jobs, Ef
         control.resume();
     }
     if (!known) pass({}, cutoffs, best);
+    delegation_->level = kNowhere;
     for (int m = 0; m < size_of(cutoffs); ++m) {
         if (best.cost[m] >= std::min(kInfinite, cutoffs[m])) {
             const bool leaf = context_.control.stopped() && root.leaf() < cutoffs[m];
@@ -943,42 +1097,103 @@ typename Search<V>::Outcome Search<V>::solve(const Values& cutoffs, int jobs, Ef
     return best;
 }
 
+// Is the node of the unit, with what is known about it, that of the last one? Depth-two solutions for its sides must still
+// be all that the limits allow.
 template <class V>
-std::vector<int> Search<V>::rank_root(const Values& cutoffs) {
-    const Node& root = enter_root();
-    if (depth_ < 3 || root.features() == 0 || root.leaf() <= split_cost_ || affords_only(2, cutoffs)) return {};
-    rank_features(0, depth_, cutoffs);
-    return level(0).order;
+bool Search<V>::is_followed(const Unit& unit, int depth, const Values& limits) const {
+    if (followed_ != unit.path) return false;
+    const Level& at = *levels_[unit.path.size()];
+    return !at.open || wants_open(at, depth, limits);
 }
 
 template <class V>
-typename Search<V>::Values Search<V>::bound_on(int f) {
-    recall(0, f);
-    sum_up(level(0));
-    return level(0).sums;
+void Search<V>::follow(const Unit& unit, int depth, const Values& limits) {
+    followed_.reset();
+    enter_root();
+    int l = 0;
+    for (const int step : unit.path) {
+        make_child(l, local_feature(level(l).node, std::max(step, ~step)), step >= 0);
+        ++l;
+    }
+    rank_features(l, depth, limits);
+    followed_ = unit.path;
 }
 
 template <class V>
-typename Search<V>::Outcome Search<V>::solve_part(const std::vector<int>& features, const Values& cutoffs, int jobs) {
+UnitAnswer Search<V>::solve_unit(const Unit& unit, int jobs) {
+    watched_ = false;
     Crew<Search> crew(*this, jobs, context_.control);
-    Level& root = level(0);
-    root.order = features;
-    Outcome best;
-    best.reset(size_of(cutoffs));
+    const int l = size_of(unit.path), depth = depth_ == kAnyDepth ? depth_ : depth_ - l;
+    Values limits;
+    V::template resize<std::int64_t>(limits, classes_[depth], 0);
+    std::copy_n(unit.limits.begin(), limits.size(), limits.begin());
+    UnitAnswer answer;
+    std::size_t i = 0;
     try {
-        open_again(root);
-        const auto small = allowed_values(root.small, cutoffs, [&] { return solve_allowed(0, depth_); });
-        if (start(0, cutoffs, small, best)) {
-            Loop(*this, 0, depth_, 0, best).run();
-            raise(best.bound, root.unsolved);
+        if (!is_followed(unit, depth, limits)) follow(unit, depth, limits);
+        Level& at = level(l);
+        for (bool ended = true; i < unit.starts.size() && ended; i += ended) {
+            const int f = local_feature(at.node, unit.starts[i].feature);
+            recall(l, f);
+            for (const bool inside : {false, true}) {
+                raise(at.side[inside].bound, unit.starts[i].bounds[inside]);
+                raise(at.side[inside].relaxed, unit.starts[i].bounds[inside]);
+            }
+            sum_up(at);
+            if (any_below(at.sums, limits)) attempt(l, depth, f, limits);
+            if (!context_.control.stopped()) {
+                compare(at, f);
+                learn(at, depth, f, at);
+            }
+            ended = write_down(l, depth, f, limits, answer.sides.emplace_back());
         }
+        answer.ended = i == unit.starts.size();
     } catch (const SearchStopped&) {
+        answer.sides.resize(i);
+        auto& last = answer.sides.emplace_back();
+        for (const bool inside : {false, true}) {
+            const Unit::Numbers& bounds = unit.starts[i].bounds[inside];
+            last[inside] = {bounds, bounds, Unit::Numbers(bounds.size(), kInfinite), std::vector<Preorder>(bounds.size())};
+        }
     }
-    for (int m = 0; m < size_of(cutoffs); ++m) {
-        if (best.cost[m] >= cutoffs[m]) best.cost[m] = kInfinite, best.tree[m].clear();
-        best.bound[m] = std::min(best.bound[m], best.cost[m]);
+    if (!answer.ended) followed_.reset();
+    answer.seconds = context_.control.elapsed();
+    return answer;
+}
+
+// The sides of f as others can read them; lowers the limits by what was found. False if the search was stopped.
+template <class V>
+bool Search<V>::write_down(int l, int depth, int f, Values& limits, std::array<UnitAnswer::Side, 2>& sides) {
+    Level& at = level(l);
+    std::vector<bool> wanted[2];
+    for (auto& each : wanted) each.resize(at.side_classes);
+    const Values before = limits;
+    V::each_share(size_of(limits), at.side_classes, [&](int m, int i, int j) {
+        const std::int64_t cost = at.side[1].cost[i] + at.side[0].cost[j] + split_cost_;
+        if (cost < before[m]) wanted[1][i] = wanted[0][j] = true;
+        limits[m] = std::min(limits[m], cost);
+    });
+    for (const bool inside : {false, true}) {
+        const Outcome& from = at.side[inside];
+        UnitAnswer::Side& to = sides[inside];
+        to = {{from.bound.begin(), from.bound.end()}, {from.relaxed.begin(), from.relaxed.end()},
+              Unit::Numbers(at.side_classes, kInfinite), std::vector<Preorder>(at.side_classes)};
     }
-    return best;
+    for (const bool inside : {false, true}) {
+        const Outcome& from = at.side[inside];
+        UnitAnswer::Side& to = sides[inside];
+        if (std::find(wanted[inside].begin(), wanted[inside].end(), true) != wanted[inside].end()) make_child(l, f, inside);
+        for (int m = 0; m < at.side_classes; ++m) {
+            if (from.cost[m] > from.bound[m]) continue;
+            const int* code = from.tree[m].data();
+            if (!wanted[inside][m])
+                to.tree[m].assign(1, *code);
+            else if (!expand_at(l + 1, below(depth), code, true, to.tree[m]))
+                return false;
+            to.cost[m] = from.cost[m];
+        }
+    }
+    return !context_.control.stopped();
 }
 
 // Searches all rows for trees that are better than the best. Which trees the starts find may depend on the time, so a
@@ -1025,7 +1240,9 @@ bool Search<V>::find_first(const Values& cutoffs, Effort effort, Outcome& best) 
                 widths.push_back({discrepancies + 1, discrepancies, true, exact});
     const Node& root = levels_[0]->node;
     const double size = static_cast<double>(root.rows()) * root.features() * root.features();
-    const double most = effort == Effort::all ? kLong : std::numeric_limits<double>::infinity();
+    const double most = effort != Effort::all ? std::numeric_limits<double>::infinity()
+                        : context_.delegate   ? context_.delegate->alone
+                                              : kLong;
     const double end = std::min(most, kFirst * control.limit());
     double work = 0;
     const auto inherit = [&](double most_work) {
@@ -1215,6 +1432,7 @@ Preorder Search<V>::work_out(int l, int depth, StandIn kind, int m) {
     if (usable) {
         limits[m] = known->value - at.node.total().base + 1;
         rank_features(l, depth, limits);
+        answered_.clear();
         const int f = local_feature(at.node, known->root);
         recall(l, f);
         attempt(l, depth, f, limits);

@@ -1,11 +1,14 @@
 // Depth-first branch and bound over trees.
 #pragma once
 
+#include <array>
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
 #include <span>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -40,6 +43,43 @@ struct Techniques {
 inline constexpr int kAnyDepth = 255;
 inline int below(int depth) { return depth == kAnyDepth ? depth : depth - 1; }
 
+// A piece of a search that somebody else can do who has the same data and costs: trees that begin with one of some
+// features of one node, in order. Features are those of the problem.
+struct Unit {
+    using Numbers = std::vector<std::int64_t>;
+    struct Start {
+        int feature;
+        std::array<Numbers, 2> bounds;  // relaxed, on the sides: outside, inside
+    };
+    bool budgets;                       // which values, and for all rows: how many, and the depth
+    int classes, depth;
+    std::vector<int> path;              // from the root to the node: a feature, ~feature for the rows outside it
+    Numbers limits;                     // only trees below them are wanted
+    std::vector<Start> starts;
+};
+
+struct UnitAnswer {
+    struct Side {
+        Unit::Numbers bound, relaxed, cost;     // see Search::Outcome; a cost above the bound is not known
+        std::vector<std::vector<int>> tree;     // in preorder; only how it begins if both sides together are not wanted
+    };
+    std::vector<std::array<Side, 2>> sides;     // by start
+    bool ended = false;     // otherwise it was stopped: of the last one there are bounds, of those after it nothing
+    double seconds = 0;     // that it took, messages not included
+};
+
+// Others who search units, as many at a time as there are helpers.
+class Delegate {
+public:
+    Delegate(int helpers, double alone, double long_unit) : helpers(helpers), alone(alone), long_unit(long_unit) {}
+    virtual ~Delegate() = default;
+    // Called by many threads. Ends after so many seconds; no answer means that the search is over.
+    virtual std::optional<UnitAnswer> solve(const Unit& unit, double seconds) = 0;
+
+    const int helpers;
+    const double alone, long_unit;      // seconds before others are asked; and of a feature before it is divided
+};
+
 // What all threads of a call share.
 struct SearchContext {
     const Instance& instance;
@@ -49,6 +89,7 @@ struct SearchContext {
     const std::vector<Ratio>& ratios;   // by number: how bounds under other costs carry over
     Control& control;
     std::size_t matrix_bytes;           // for each thread's pair counts
+    Delegate* delegate = nullptr;       // then threads do not search, they wait for others who do
 };
 
 // How far a search goes: to a proof; to a proof unless the first passes find a tree; or no further than these.
@@ -91,13 +132,8 @@ public:
     // A cutoff of zero switches a class off.
     Outcome solve(const Values& cutoffs, int jobs, Effort effort = Effort::all, bool deepen = true);
 
-    // The same in parts. First all features of the first node, in order; empty if no tree of depth three is of any use.
-    std::vector<int> rank_root(const Values& cutoffs);
-    // What trees that begin with this feature of the first node cost at least.
-    Values bound_on(int f);
-    // The trees that begin with one of some features, in order, or have a depth of two. What is found out about the
-    // first node helps with the next part.
-    Outcome solve_part(const std::vector<int>& features, const Values& cutoffs, int jobs);
+    // A unit of somebody else's search. What is learnt stays for the next one.
+    UnitAnswer solve_unit(const Unit& unit, int jobs);
 
     // Replaces the stand-ins of a tree that solve() left, after which this search is over.
     bool expand_at_last(Preorder& tree);
@@ -114,7 +150,8 @@ public:
     // Bounds on the two sides of f go to side(); attempt() raises them, and finds the trees that matter.
     void recall(int l, int f) { recall(*levels_[l], f, *levels_[l]); }
     const Outcome& side(int l, bool inside) const { return levels_[l]->side[inside]; }
-    void attempt(int l, int depth, int f, const Values& limits);
+    // With a delegate, the features that are likely to be next are asked for at the same time.
+    void attempt(int l, int depth, int f, const Values& limits, std::span<const Unit::Start> next = {});
     // After all features: leaves what was learned to similar nodes.
     void conclude(int l, int depth);
     // For those who do so together: each has a search of its own, and joins the node of one of them. What that one
@@ -124,6 +161,7 @@ public:
         SideValues sides;
         DepthTwoValues small;
         bool ranked, open;
+        std::vector<int> path;
     };
     using Home = Level;
     Home& home(int l) { return level(l); }
@@ -140,6 +178,7 @@ public:
 private:
     struct Level {
         Node node;
+        int step = 0;                               // which side of which feature of the node above it, see Unit::path
         const Node* child = nullptr;                // the side of it made last in the attempt at hand
         SideValues sides, allowed_sides;
         std::optional<DepthTwo::Opened> open, allowed_open;     // the depth-two solvers have the counts of the node
@@ -208,6 +247,17 @@ private:
     void try_features(int l, int depth, Outcome& out);
     bool shares(int l, int depth, int next) const;
     bool slack() const;
+    bool delegates(int l) const { return l >= delegation_->level && !narrow(); }
+    int batch(int l, int left) const;
+    Unit::Start start_of(const Level& at, int f) const;
+    bool is_answered(Level& at, int depth, int f, const Values& limits) const;
+    std::vector<Unit::Start> next_starts(Level& at, int depth, int from, int to) const;
+    bool ask_others(int l, int depth, int f, const Values& limits, std::span<const Unit::Start> next);
+    bool take_answer(int l, int depth, int f, const std::array<UnitAnswer::Side, 2>& found);
+    void follow(const Unit& unit, int depth, const Values& limits);
+    bool is_followed(const Unit& unit, int depth, const Values& limits) const;
+    bool write_down(int l, int depth, int f, Values& limits, std::array<UnitAnswer::Side, 2>& sides);
+    std::vector<int> path_to(int l) const;
     void raise_in_turns(int l, int f, bool inside_first, const Values& limits);
     bool relax_sides(int l, int depth, int f, bool inside_first, const Values& limits);
     void search_side(int l, int depth, int f, bool inside, const Values& cutoffs, Outcome& out);
@@ -253,6 +303,14 @@ private:
     std::vector<std::unique_ptr<Level>> levels_;
     std::shared_ptr<std::vector<Archive::Shelf>> shelves_;  // by depth, for all members of a crew
     std::vector<std::unique_ptr<Archive>> archives_;        // by depth
+    static constexpr int kNowhere = 1 << 20, kDeepestUnits = 2;
+    struct Delegation {
+        std::atomic<int> level{kNowhere};   // features of nodes from here on are left to others
+        std::array<std::atomic<double>, kDeepestUnits + 1> pace{};  // seconds for each of them, by level
+    };
+    std::shared_ptr<Delegation> delegation_;                // of all members of a crew
+    std::map<std::tuple<Key, int, int>, std::array<UnitAnswer::Side, 2>> answered_;     // by rows, depth and feature
+    std::optional<std::vector<int>> followed_;              // the path of the last unit, if its node is still there
     Width width_;
     bool narrow() const { return width_.features > 0; }
     std::vector<bool> settled_;     // by class: the best tree for all rows is the one, whatever is found later

@@ -2,14 +2,16 @@
 #include <algorithm>
 #include <cstdlib>
 #include <map>
+#include <memory>
+#include <mutex>
 #include <stdexcept>
 #include <thread>
 #include <tuple>
 
 #include "../cache.hpp"
 #include "../greedy.hpp"
+#include "../helper.hpp"
 #include "../oracle.hpp"
-#include "../parts.hpp"
 #include "check.hpp"
 
 using namespace goct;
@@ -305,43 +307,95 @@ TEST(trees_do_not_depend_on_threads_or_time) {
     }
 }
 
-// The best of all parts is the best of all trees, whoever searches them and however often they are stopped before.
-TEST(parts_together_are_the_question) {
+// Helpers with oracles of their own. Units end at any moment, and some never come back.
+class Others final : public Delegate {
+public:
+    Others(const Data& data, const Question& question, int helpers, Random& random)
+        : Delegate(helpers, 0, 1000), random_(random()) {
+        for (int i = 0; i < helpers; ++i) {
+            oracles_.emplace_back(new Oracle(data.oracle(1 + i % 2)));
+            free_.push_back(std::make_unique<Helper>(*oracles_.back(), question));
+        }
+    }
+
+    std::optional<UnitAnswer> solve(const Unit& unit, double seconds) override {
+        std::unique_lock guard(lock_);
+        if (lives >= 0 && lives-- == 0) return std::nullopt;
+        std::unique_ptr<Helper> helper = std::move(free_.back());
+        free_.pop_back();
+        std::int64_t polls = seconds < 1e9 ? draw(random_, 0, 40) : -1;
+        guard.unlock();
+        helper->control.restart(1e9);
+        helper->control.stop_after(polls);
+        UnitAnswer answer = helper->solve(unit);
+        guard.lock();
+        free_.push_back(std::move(helper));
+        return answer;
+    }
+
+    int lives = -1;
+
+private:
+    std::mutex lock_;
+    Random random_;
+    std::vector<std::unique_ptr<Oracle>> oracles_;
+    std::vector<std::unique_ptr<Helper>> free_;
+};
+
+TEST(units_may_be_searched_elsewhere) {
     Random random(18);
-    for (int trial = 0; trial < 300 * scale(); ++trial) {
+    for (int trial = 0; trial < 200 * scale(); ++trial) {
         Data data = draw_data(random, 12, 6);
         data.depth = std::max(data.depth, 3);
         Question question = data.question();
         const bool budgets = draw(random, 0, 1);
         if (budgets) data.split_cost = question.split_cost = 0, question.max_splits = draw(random, 0, 8);
         BruteForce truth(data);
-        Oracle oracle = data.oracle(1 + trial % 4);
-        const std::vector<std::int64_t> none(budgets ? *question.max_splits + 1 : 1, 1000);
-        const auto parts = Parts::make(oracle, question, none);
-        const std::vector<Parts::Root> roots = parts->order();
-        std::vector<std::int64_t> best = none, bound = none;
-        for (const auto& [column, first_bound] : roots) {
-            for (std::int64_t polls = draw(random, 0, 20);; polls += 1 + polls) {
-                parts->control.restart(1e9);
-                parts->control.stop_after(polls);
-                const auto answers = parts->solve({column}, best);
-                for (std::size_t m = 0; m < answers.size(); ++m) {
-                    const std::int64_t least = truth.split((1u << data.rows) - 1, column, std::min(data.depth, data.rows),
-                                                           budgets ? static_cast<int>(m) : 15);
-                    CHECK(std::min(first_bound, kInfinite) <= least && answers[m].bound <= least);
-                    if (!answers[m].proven) continue;
-                    bound[m] = std::min(bound[m], answers[m].bound);
-                    if (answers[m].tree.empty()) continue;
-                    CHECK(answers[m].cost < best[m] && cost_of(data, answers[m].tree) == answers[m].cost);
-                    CHECK(is_allowed(data, answers[m].tree));
-                    best[m] = answers[m].cost;
+        Oracle alone = data.oracle(1), oracle = data.oracle(1);
+        for (int again = 0; again < 3; ++again) {       // stopped at first, perhaps
+            Others others(data, question, 1 + trial % 4, random);
+            if (again == 0) others.lives = draw(random, 0, 30);
+            if (again == 2) question.effort = Effort::any_tree;
+            const auto ask = [&](Oracle& which, Delegate* delegate) {
+                question.delegate = delegate;
+                Control control;
+                return budgets ? which.solve_budgets(question, {}, control)
+                               : std::vector<Answer>{which.solve(question, control)};
+            };
+            const auto known = ask(alone, nullptr), found = ask(oracle, &others);
+            for (std::size_t m = 0; m < found.size(); ++m) {
+                const std::int64_t least = truth.solve(budgets ? static_cast<int>(m) : 15);
+                CHECK(found[m].bound <= least && cost_of(data, found[m].tree) == found[m].cost);
+                CHECK(is_allowed(data, found[m].tree));
+                if (!found[m].proven) {
+                    CHECK(again == 0 || question.effort == Effort::any_tree);
+                    continue;
                 }
-                if (answers[0].proven) break;
+                CHECK(found[m].cost == least && found[m].bound == least);
             }
         }
-        for (std::size_t m = 0; m < best.size() && !roots.empty(); ++m) {
-            CHECK(best[m] == truth.solve(budgets ? static_cast<int>(m) : 15));
-            CHECK(bound[m] == best[m]);
+    }
+}
+
+// Who searches does not decide which of several best trees is found.
+TEST(trees_do_not_depend_on_helpers) {
+    Random random(21);
+    for (int trial = 0; trial < 60 * scale(); ++trial) {
+        Data data = draw_data(random, 60, 9);
+        data.depth = draw(random, 3, 6);
+        for (auto& cost : data.costs) cost = std::max<std::int64_t>(cost, 0) % 3;      // many ties
+        Question question = data.question();
+        std::optional<std::vector<int>> first;
+        for (const int helpers : {0, 1, 3}) {
+            Oracle oracle = data.oracle(1);
+            Others others(data, question, helpers, random);
+            question.delegate = helpers ? &others : nullptr;
+            Control control;
+            const Answer answer = oracle.solve(question, control);
+            std::vector<int> seen;
+            for (const TreeNode& node : answer.tree) seen.push_back(node.feature), seen.push_back(node.label);
+            if (!first) first = seen;
+            CHECK(answer.proven && *first == seen);
         }
     }
 }

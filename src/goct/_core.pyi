@@ -42,6 +42,7 @@ class Oracle:
         effort: int,
         time_limit: float | None,
         callback: Callable[..., bool] | None,
+        delegate: Any,
     ) -> tuple[Any, int, int, bool, str, dict[str, Any]]: ...
     def solve_budgets(
         self,
@@ -52,6 +53,7 @@ class Oracle:
         cutoffs: NDArray[np.int64] | None,
         time_limit: float | None,
         callback: Callable[..., bool] | None,
+        delegate: Any,
     ) -> tuple[list[tuple[Any, int, int, bool]], str, dict[str, Any]]: ...
     def search_front(
         self,
@@ -67,24 +69,17 @@ class Oracle:
         callback: Callable[..., bool] | None,
     ) -> tuple[Any, tuple[int, int], bool, str, dict[str, Any]]: ...
 
-class Parts:
+class Helper:
     def __init__(
         self,
         oracle: Oracle,
         costs: NDArray[np.int64],
         split_cost: int,
-        max_depth: int,
         min_leaf_weight: int,
-        cutoffs: list[int],
-        max_splits: int | None,
     ) -> None: ...
-    def order(
-        self, time_limit: float | None, callback: Callable[..., bool] | None
-    ) -> tuple[list[tuple[int, int]], str]: ...
     def solve(
         self,
-        columns: list[int],
-        cutoffs: list[int],
+        unit: Any,
         time_limit: float | None,
         callback: Callable[..., bool] | None,
-    ) -> tuple[list[tuple[Any, int, int, bool]], str, int]: ...
+    ) -> tuple[Any, str, int]: ...

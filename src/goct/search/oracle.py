@@ -23,6 +23,11 @@ from goct.solution import Limit
 TreeTuple: TypeAlias = "int | tuple[int, TreeTuple, TreeTuple]"
 """A tree: a class label, or (feature, tree where the feature is 0, tree where it is 1)."""
 
+Ask: TypeAlias = "Callable[[Any, float | None, Callable[[], bool]], Any]"
+Delegate: TypeAlias = "tuple[Ask, int, float, float]"
+"""Others who search units: a function that asks them, their number, the seconds before they are
+asked, and those after which a feature is divided. See :mod:`goct.search.cluster`."""
+
 TECHNIQUES: Mapping[str, str] = {
     "order": "try the features with the best depth-two trees first",
     "similarity": "a solved side of a split bounds the sides of the other splits",
@@ -308,16 +313,19 @@ class LinearOracle:
             If sums of costs do not fit 60 bits.
         """
         matrix = self._costs(costs)
+        split_cost = _non_negative(split_cost, "split_cost")
+        min_leaf_weight = _non_negative(min_leaf_weight, "min_leaf_weight")
         tree, cost, bound, proven, reason, stats = self._core.solve(
             matrix,
-            _non_negative(split_cost, "split_cost"),
+            split_cost,
             _non_negative(max_depth, "max_depth", 10**6),
-            _non_negative(min_leaf_weight, "min_leaf_weight"),
+            min_leaf_weight,
             None if cutoff is None else max(-_LARGEST, min(int(cutoff), _LARGEST)),
             None if max_splits is None else _non_negative(max_splits, "max_splits", 10**6),
             Effort(effort).value,
             time_limit,
             _adapt(callback),
+            self._delegate(matrix, split_cost, min_leaf_weight),
         )
         return _result(tree, cost, bound, proven, reason, stats)
 
@@ -340,6 +348,7 @@ class LinearOracle:
         """
         matrix = self._costs(costs)
         most = _non_negative(max_splits, "max_splits", 10**6)
+        min_leaf_weight = _non_negative(min_leaf_weight, "min_leaf_weight")
         limits = None
         if cutoffs is not None:
             limits = np.array(
@@ -351,46 +360,26 @@ class LinearOracle:
             matrix,
             _non_negative(max_depth, "max_depth", 10**6),
             most,
-            _non_negative(min_leaf_weight, "min_leaf_weight"),
+            min_leaf_weight,
             limits,
             time_limit,
             _adapt(callback),
+            self._delegate(matrix, 0, min_leaf_weight),
         )
         return [_result(*answer, reason, stats) for answer in answers]
 
-    def divide(
+    def helper(self, costs: ArrayLike, split_cost: int, min_leaf_weight: int) -> _core.Helper:
+        """Return somebody who searches units of a question that another oracle was asked."""
+        return _core.Helper(self._core, self._costs(costs), split_cost, min_leaf_weight)
+
+    def _delegate(
         self,
-        costs: ArrayLike,
-        *,
-        max_depth: int,
-        cutoffs: Sequence[int],
-        split_cost: int = 0,
-        max_splits: int | None = None,
-        min_leaf_weight: int = 0,
-    ) -> _core.Parts:
-        """Divide a question by the first split of its trees.
-
-        The parts can be searched in any order, here or by oracles with the same data on
-        other machines. For `max_splits`, they have answers for every split budget and as
-        many cutoffs, as :meth:`solve_budgets` has; otherwise one, as :meth:`solve` has.
-
-        Returns
-        -------
-        Parts
-            Has ``order(time_limit, callback)``, which returns all columns to begin with, each
-            with a bound on such trees, and why it was stopped; and ``solve(columns, cutoffs,
-            time_limit, callback)``, which returns for each cutoff (tree, cost, bound, proven),
-            then why it was stopped, and the number of nodes.
-        """
-        return _core.Parts(
-            self._core,
-            self._costs(costs),
-            _non_negative(split_cost, "split_cost"),
-            _non_negative(max_depth, "max_depth", 10**6),
-            _non_negative(min_leaf_weight, "min_leaf_weight"),
-            [int(cutoff) for cutoff in cutoffs],
-            None if max_splits is None else _non_negative(max_splits, "max_splits", 10**6),
-        )
+        costs: NDArray[np.int64],
+        split_cost: int,
+        min_leaf_weight: int,
+    ) -> Delegate | None:
+        """Return others who help with a question."""
+        return None
 
     def search_front(
         self,
