@@ -55,7 +55,7 @@ MAY_IMPORT = {
     "estimator_cv": f"{CORE} data estimator path tuning",
     "demo": f"{CORE} binarize files solve",
     "citation": "_core",
-    "bench": f"{CORE} files cart binarize estimator estimator_cv search mip solve goct",
+    "bench": f"{CORE} files verify cart binarize estimator estimator_cv search mip solve goct",
     "explore": f"{CORE} cart model path report search",
     "cli": (
         f"{CORE} probabilities cart certificate verify files data binarize model export report "
