@@ -56,7 +56,7 @@ def test_time_is_shared() -> None:
     assert clock.limit(0) == pytest.approx(12, abs=0.1)
     assert clock.limit(5, spare=8, least=2) == 2
     assert not clock.is_over
-    clock.conditions = 5  # no time for those of another fold, its searches, and a last one
+    clock.preparation = 5  # no time for those of another fold, its searches, and a last one
     assert clock.is_over
 
 

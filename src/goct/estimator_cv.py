@@ -224,7 +224,7 @@ class OptimalTreeClassifierCV(OptimalTreeClassifier):
         clock = Clock(self.time_limit, joblib.effective_n_jobs(self.n_jobs))
         settings = list(self._settings())
         whole = settings[0]._prepare(X, y, sample_weight, costs)
-        clock.conditions = clock.elapsed
+        clock.preparation = clock.elapsed
         data = Data(X, read_table(X), check_target(y), whole.problem.classes, sample_weight, costs)
         folds = folds_of(self.cv, data.y, groups, self.random_state)
         scorer = None if self.scoring is None else check_scoring(settings[0], self.scoring)
@@ -241,7 +241,7 @@ class OptimalTreeClassifierCV(OptimalTreeClassifier):
         if setting.binarizer is not settings[0].binarizer:
             whole = setting._prepare(X, y, sample_weight, costs)
         with PathFinder(whole, self.max_splits, clock.width) as finder:
-            every = finder.find(setting, clock.limit(0, least=clock.conditions))
+            every = finder.find(setting, clock.limit(0, least=clock.preparation))
         solution = every.smallest(splits)
         if solution.tree is None:
             raise no_tree(solution)

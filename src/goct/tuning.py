@@ -118,7 +118,7 @@ class Clock:
         How many go on at once.
     """
 
-    conditions = 0.0
+    preparation = 0.0
     """Seconds that it took to make conditions from all rows, if that is known."""
     is_cancelled = False
     """Whether searches that have begun shall end."""
@@ -147,7 +147,7 @@ class Clock:
     @property
     def is_over(self) -> bool:
         """Whether there is no time for another fold, and as long as for its searches after it."""
-        return self._limit is not None and self.elapsed + 3 * self.conditions >= self._limit
+        return self._limit is not None and self.elapsed + 3 * self.preparation >= self._limit
 
 
 @dataclass(frozen=True, eq=False)

@@ -114,7 +114,7 @@ def tune_size(
         for leaf in leaves
     ]
     clock = Clock(seconds_left(), joblib.effective_n_jobs(options.n_jobs))
-    clock.conditions = prepared.seconds
+    clock.preparation = prepared.seconds
 
     def report(done: int, total: int) -> None:
         left = clock.elapsed / (done + 1) * (total - done)

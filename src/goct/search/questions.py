@@ -60,8 +60,9 @@ class CostOracle:
         self.size = size
         self.labels = labels
         self._min_leaf = size.leaf_measures(problem)[0].least
-        # By direction and size: no tree has a smaller cost, multiplied so that splits count.
-        self._folded: dict[tuple[int, int, SizeLimit], int] = {}
+        # By direction and size, of costs that were multiplied so that splits count: by what, and
+        # no tree costs less.
+        self._folded: dict[tuple[int, int, SizeLimit], tuple[int, int]] = {}
 
     def solve(
         self,
@@ -134,7 +135,7 @@ class CostOracle:
             price = split_cost if fold == 1 else 0
             session.proven.append(Proven(*direction, price, size, (least,)))
             if fold > 1:
-                self._folded[*direction, size] = result.bound
+                self._folded[*direction, size] = fold, result.bound
         tree = self._offer(result.tree)
         if result.limit is not Limit.NONE:
             if to_bound is not None:
@@ -340,10 +341,9 @@ class SearchOracle(CostOracle):
 
     def fewest_splits(self, a: int, b: int, size: SizeLimit, *, cost: int) -> Tree | None:
         """Find the tree with the fewest splits of all that cost least, which is `cost`."""
-        folded = self._folded.get((a, b, whole := replace(size, max_splits=None)))
-        if folded is not None:
-            factor = min(whole.most_splits, max(self.problem.n_rows - 1, 0)) + 1
-            if folded >= factor * cost + min(size.most_splits + 1, factor):
+        if (folded := self._folded.get((a, b, replace(size, max_splits=None)))) is not None:
+            factor, least = folded
+            if least >= factor * cost + min(size.most_splits + 1, factor):
                 return None
         return self.solve_fewest(self._costs(a, b), size, cost=cost)
 
