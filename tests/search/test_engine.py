@@ -484,6 +484,41 @@ def test_deeper_trees_start_from_smaller_ones(monkeypatch) -> None:
         assert all(progress.bound == stopped.bound for progress in seen)
 
 
+def test_smaller_depths_end_where_they_gain_nothing(monkeypatch) -> None:
+    """With a price, the whole question is next: its bound counts."""
+    from goct.search import engine
+    from goct.search.questions import SearchOracle
+
+    monkeypatch.setattr(engine, "_MANY_STEPS", 0)
+    rng = np.random.default_rng(5)
+    X = rng.integers(0, 2, (80, 6))
+    problem = Problem.from_arrays(X, X[:, 0] ^ (rng.random(80) < 0.1))
+    ask, depths = SearchOracle.solve, []
+
+    def solve_and_note(self, costs, size, **options):
+        depths.append(self.size.max_depth)
+        return ask(self, costs, size, **options)
+
+    monkeypatch.setattr(SearchOracle, "solve", solve_and_note)
+    solution = solve(problem, "f1", None, split_penalty=0.02, engine="search")
+    assert solution.status is Status.OPTIMAL
+    assert solution.tree.splits == 1
+    assert set(depths) == {2, 3, None}
+
+
+def test_smaller_depths_leave_time_for_the_whole_question(monkeypatch) -> None:
+    from goct.search import engine
+
+    def fail(*_) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr(engine, "_MANY_STEPS", 0)
+    monkeypatch.setattr(engine, "_SHARE_OF_SMALLER", 0.0)
+    monkeypatch.setattr(engine, "_try_smaller", fail)
+    problem = Problem.from_arrays([[0, 1], [1, 0], [1, 1]] * 9, [0, 1, 1] * 9)
+    assert solve(problem, "f1", 5, engine="search", time_limit=60).status is Status.OPTIMAL
+
+
 def test_a_poor_start_proves_nothing_false() -> None:
     """Sweeps over split budgets begin with one split: constant trees must be known."""
     from goct.search.engine import solve_search

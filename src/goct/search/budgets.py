@@ -38,10 +38,17 @@ _FEW_SPLITS = 5
 """Up to so many, the question about all numbers of splits is the quicker one."""
 _TILT, _TILTS = 0.1, 41
 _STRETCHES = (
-    np.linspace(0.7, 1.4, 29),
+    np.linspace(0.94, 1, 7),
+    np.linspace(0.85, 0.94, 7),
+    np.linspace(0.7, 0.85, 7),
+    np.linspace(1, 1.4, 17),
     np.append(np.linspace(0, 0.7, 15), np.linspace(1.4, 5, 25)),
 )
-"""Directions that are tried around a tangent. Cheap splits come last: they make questions hard."""
+"""Directions that are tried around a tangent.
+
+A question takes many times as long if splits are a tenth cheaper. Those of the tangent itself and
+more leave no room for trees with several splits.
+"""
 
 
 class BudgetSweep:

@@ -43,6 +43,8 @@ _DEEP = 4
 """From this depth on, smaller depths are solved first."""
 _DEEPEST_START = 8
 """Up to this one."""
+_SHARE_OF_SMALLER = 0.5
+"""Of a time limit. The rest is for the question itself, whose bound counts."""
 _MANY_STEPS = 10**8
 _DEEP_FOR_THRESHOLDS = 3
 """From this depth on, trees over some of the thresholds come first."""
@@ -215,13 +217,19 @@ def _search(
     incumbent, task = session.incumbent, session.incumbent.task
     _try_grid(session, {**options, "executor": None})
     smaller = _smaller_depths(task)
+    until = session.elapsed + _SHARE_OF_SMALLER * (session.left.time or inf)
     with closing(core_of(task, **options)) as core:
         maximiser = _maximiser(session, incumbent, core)
         for depth in smaller:
             if depth > smaller.start and isinstance(maximiser, PlaneMaximiser):
                 maximiser.climb()  # good trees leave little to ask about smaller ones
+            if (seconds := until - session.elapsed) <= 0:
+                break
+            before = incumbent.best
             small = replace(task, size=replace(task.size, max_depth=depth))
-            _try_smaller(small, session, core)
+            _try_smaller(small, session, core, seconds)
+            if task.split_penalty and depth > smaller.start and incumbent.best is before:
+                break  # deeper trees hardly pay
         maximiser.maximise()
         if not fewest_splits or incumbent.best is None or not maximiser.is_exact:
             return False
