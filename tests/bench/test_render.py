@@ -86,6 +86,16 @@ def test_page(tmp_path: Path) -> None:
     assert "| [Title](streed.md) | a summary | full | 0 of 1 |  | 2030-01-02 |" in index
 
 
+def test_an_index_keeps_the_pages_of_other_campaigns(tmp_path: Path) -> None:
+    other = "| [Other](other.md) | kept | full | 1 of 1 | abc | 2030-01-01 |"
+    old = "| [Old](streed.md) | replaced | full | 1 of 1 | abc | 2030-01-01 |"
+    first = write_index(tmp_path, [("Title", "a summary", campaign())])
+    new = first.read_text()
+    first.write_text(new.replace("| [Title]", f"{old}\n{other}\n| [Title]"))
+    index = write_index(tmp_path, [("Title", "a summary", campaign())]).read_text()
+    assert index == new + f"{other}\n"
+
+
 @pytest.mark.parametrize(
     ("command", "size"),
     [

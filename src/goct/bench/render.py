@@ -138,7 +138,10 @@ def write_page(folder: Path, title: str, campaign: Campaign, report: Report) -> 
 
 
 def write_index(folder: Path, pages: Sequence[tuple[str, str, Campaign]]) -> Path:
-    """Write the page that leads to the others; each has a title and a summary."""
+    """Write the page that leads to the others; each has a title and a summary.
+
+    Pages of other campaigns that it led to stay as they are.
+    """
     rows: list[list[Cell]] = []
     for title, summary, campaign in pages:
         done = sum(run.outcome is not None for run in campaign.runs)
@@ -148,17 +151,25 @@ def write_index(folder: Path, pages: Sequence[tuple[str, str, Campaign]]) -> Pat
         runs = f"{done} of {len(campaign.runs)}"
         rows.append([link, summary, size, runs, commit, campaign.started[:10]])
     columns = ["experiment", "what it is about", "size", "runs", "commit", "date"]
-    table = Table("index", "", columns, rows)
+    page = folder / "index.md"
+    head, rule, *new = Table("index", "", columns, rows).to_markdown().splitlines()
+    lines = _by_link(page.read_text(encoding="utf-8").splitlines()) if page.exists() else {}
+    table = "\n".join([head, rule, *(lines | _by_link(new)).values()])
     text = (
         "# Recorded results\n\n"
         "Every number on these pages was measured by the command at the foot of its page and "
         "computed from the predictions of the trees, but for those that are marked as the "
         "paper's. A size other than full is what its command asked for.\n\n"
-        f"{table.to_markdown()}\n"
+        f"{table}\n"
     )
-    page = folder / "index.md"
     _write(page, text)
     return page
+
+
+def _by_link(lines: Sequence[str]) -> dict[str, str]:
+    """Return the lines of a table that begin with a link, by where that leads."""
+    links = ((re.match(r"\| \[[^]]*\]\(([^)]*)\) \|", line), line) for line in lines)
+    return {link[1]: line for link, line in links if link}
 
 
 _CHOICES = ("--depths", "--metrics", "--penalties", "--rows", "--solvers", "--splits", "--limit",
