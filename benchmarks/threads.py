@@ -51,9 +51,10 @@ LONG: dict[str, tuple[str, tuple[Any, ...], dict[str, Any]]] = {
 """Questions of two seconds and more, by name: dataset, arguments of `solve` or `path`."""
 
 RAW: dict[str, tuple[str, tuple[Any, ...], dict[str, Any]]] = {
-    "raw accuracy d3": ("raisin", ("accuracy", 3), {}),
-    "raw accuracy d2": ("magic", ("accuracy", 2), {}),
-    "raw f1 d2": ("htru", ("f1", 2), {}),
+    "raw accuracy d3": ("fault", ("accuracy", 3), {}),
+    "raw accuracy d4": ("raisin", ("accuracy", 4), {}),
+    "raw f1 d3": ("htru", ("f1", 3), {}),
+    "raw mcc d3": ("htru", ("mcc", 3), {}),
 }
 """The same over every threshold of a table."""
 

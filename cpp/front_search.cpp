@@ -93,18 +93,17 @@ std::int64_t FrontSearch::search(int l, int depth, int splits, const Limits& lim
 // The loop over the features of a node, shared with those who join. They take features in order, with the limits of that
 // moment. Points are handed on in order, too: those of a feature wait for the ones before it. By then the limits may be
 // narrower; within these nothing is missing, and the points are the same.
-class FrontSearch::Loop final : public SharedWork {
+class FrontSearch::Loop final : public CrewWork<FrontSearch> {
 public:
     Loop(FrontSearch& owner, int l, int depth, int splits, const Remaining& remaining, const Take& take)
-        : SharedWork(l), owner_(owner), home_(owner.search_.home(l)), node_(owner.search_.node(l)),
+        : CrewWork(owner, l), home_(owner.search_.home(l)), node_(owner.search_.node(l)),
           order_(owner.search_.order(l)), size_(static_cast<int>(order_.size())), depth_(depth), splits_(splits),
           remaining_(remaining), take_(take),
           least_(node_, owner.context_.techniques.similarity && owner.context_.instance.costs().min_leaf_weight() == 0) {}
 
     // Returns a lower bound on trees that were of interest all the time but for their cost.
     std::int64_t run() {
-        guarded(owner_);
-        if (joint_) owner_.crew_->team.withdraw(*this, owner_.member_);
+        CrewWork::run();
         if (error_) std::rethrow_exception(error_);
         owner_.search_.conclude(level, depth_);
         std::int64_t bound = kInfinite;
@@ -116,42 +115,18 @@ public:
         return bound;
     }
 
-    void help(int member) override {
-        try {
-            FrontSearch& who = owner_.crew_->member(member);
-            who.search_.join(level, *joint_);
-            guarded(who);
-        } catch (...) {
-            fail();
-        }
-    }
-
 private:
     using Fronts = std::array<Points, 2>;   // outside and inside
 
     // The scalar search wants trees below a cutoff, and knows avoidable costs.
     std::int64_t cutoff(const Limits& limits) const { return limits.budget - node_.total().base + 1; }
 
-    // Also a stop is an error here: the front of the node is not complete.
-    void fail() {
-        const std::lock_guard guard(lock_);
-        if (!error_) error_ = std::current_exception();
-        next_ = size_;
-        exhausted = true;
-    }
+    void join(FrontSearch& who) override { who.search_.join(level, *joint_); }
 
-    void guarded(FrontSearch& who) {
-        try {
-            work(who);
-        } catch (...) {
-            fail();
-        }
-    }
-
-    void work(FrontSearch& who) {
+    void work(FrontSearch& who) override {
         Search<AnySplits>& own = who.search_;
         std::unique_lock guard(lock_);
-        while (next_ < size_) {
+        while (next_ < size_ && !error_) {
             who.check();
             const Limits limits = remaining_();
             if (cutoff(limits) <= 0) break;
@@ -162,9 +137,9 @@ private:
             if (least_.sum(f) > limits.budget) continue;
             running_.insert(i);
             guard.unlock();
-            if (&who == &owner_ && !joint_ && owner_.shares(level, depth_, i + 1)) {
+            if (&who == &owner_ && !shared_ && owner_.shares(level, depth_, i + 1)) {
                 joint_.emplace(owner_.search_.joint(level));
-                owner_.crew_->team.offer(*this);
+                share();
             }
             own.attempt(level, depth_, f, {cutoff(limits)});
             who.check();
@@ -222,20 +197,17 @@ private:
         }
     }
 
-    FrontSearch& owner_;
     Search<AnySplits>::Home& home_;
     const Node& node_;
     const std::vector<int>& order_;
     const int size_, depth_, splits_;
     const Remaining& remaining_;
     const Take& take_;
-    std::mutex lock_;
     SideCosts least_;
     int next_ = 0;                  // in order
     std::set<int> running_;
     std::map<int, Fronts> waiting_;     // for those that run
     std::optional<Search<AnySplits>::Joint> joint_;
-    std::exception_ptr error_;
 };
 
 // Does somebody want to join the loop over the features of a node, from the next one in order on?

@@ -40,6 +40,7 @@ private:
     class SideCosts;
     class Loop;
     friend class Crew<FrontSearch>;
+    friend class CrewWork<FrontSearch>;
     // What is of interest by now.
     using Remaining = std::function<Limits()>;
     // Gets the points of both sides of a feature, inside and outside.

@@ -28,8 +28,8 @@ Oracle::Oracle(const std::uint8_t* cells, std::size_t rows, std::size_t columns,
 }
 
 Oracle::Oracle(const std::uint32_t* ranks, std::size_t rows, std::size_t columns, const std::int64_t* row_weights,
-               std::size_t memory_limit, const Techniques& techniques)
-    : Oracle(static_cast<const std::uint8_t*>(nullptr), rows, columns, row_weights, memory_limit, 1, techniques) {
+               std::size_t memory_limit, int jobs, const Techniques& techniques)
+    : Oracle(static_cast<const std::uint8_t*>(nullptr), rows, columns, row_weights, memory_limit, jobs, techniques) {
     ranks_ = ranks;
 }
 
@@ -321,19 +321,22 @@ Answer Oracle::find_within_budget(const Question& question, Control& control) {
     return best;
 }
 
-const RankedColumns& Oracle::prepare_ranks(Control& control, const Costs& costs, int depth) {
+Oracle::Ranked Oracle::prepare_ranks(Control& control, const Costs& costs, int depth) {
     control.offset = unavoidable(costs);
     control.started = true;
-    // Ranks and their order, what a scan copies, and per level order, groups and what is known about each group.
-    const double cells = static_cast<double>(rows_) * columns_, limit = static_cast<double>(memory_limit_);
-    const double needed = (20 + 24 * std::clamp(depth - 1, 1, 8)) * cells + 100.0 * rows_ + 8.0 * rows_ * (2 * costs.classes() + 2) * known_.size();
-    if (needed > std::max(limit, kAlwaysAllowed)) {
+    const double cells = static_cast<double>(rows_) * columns_;
+    const double limit = std::max(static_cast<double>(memory_limit_), kAlwaysAllowed);
+    // Ranks and their order; of each thread what a scan copies, and per level order, groups and what is known about each.
+    const double shared = 8 * cells + 100.0 * rows_ + 8.0 * rows_ * (2 * costs.classes() + 2) * double(known_.size());
+    const double own = (12 + 24 * std::clamp(depth - 1, 1, 8)) * cells;
+    if (shared + own > limit) {
         control.run_out_of_memory();
         throw SearchStopped{};
     }
-    cache_.limit(static_cast<std::size_t>(std::max(0.0, limit - needed)));
+    const int jobs = static_cast<int>(std::min<double>(jobs_, (limit - shared) / std::max(own, 1.0)));
+    cache_.limit(static_cast<std::size_t>(std::max(0.0, static_cast<double>(memory_limit_) - shared - jobs * own)));
     if (!ranked_) ranked_.emplace(ranks_, rows_, columns_, control);
-    return *ranked_;
+    return {*ranked_, jobs};
 }
 
 Answer Oracle::find_thresholds(const Question& question, Control& control) {
@@ -341,12 +344,12 @@ Answer Oracle::find_thresholds(const Question& question, Control& control) {
     const Costs& costs = *known.costs;
     Answer answer = constant_answer(question, rows(), question.cutoff);
     const int depth = std::clamp(question.max_depth, 0, kDeepest);
-    const RankedColumns& data = prepare_ranks(control, costs, depth);
+    const auto [data, jobs] = prepare_ranks(control, costs, depth);
     const std::vector<Ratio> ratios = ratios_to(known, control);
     ThresholdSearch search({data, costs, techniques_, cache_, known.number, ratios, control});
     const std::int64_t base = unavoidable(costs), cutoff = avoidable_cutoff(question.cutoff, base);
     const int splits = question.max_splits ? std::max(*question.max_splits, 0) : kAnySplits;
-    const auto found = search.solve({depth, splits}, cutoff);
+    const auto found = search.solve({depth, splits}, cutoff, jobs);
     update(answer, found.bound + base, costs, found.cost < cutoff ? found.tree : Preorder{},
            control.reason() == StopReason::none);
     return answer;
@@ -477,10 +480,10 @@ FrontAnswer Oracle::walk_front(const FrontQuestion& question, const FrontVisit& 
         return answer;
     };
     if (ranks_) {
-        const RankedColumns& data = prepare_ranks(control, *known.costs, depth);
+        const auto [data, jobs] = prepare_ranks(control, *known.costs, depth);
         const std::vector<Ratio> ratios = ratios_to(known, control);
         return ask(ThresholdFronts({data, *known.costs, techniques_, cache_, known.number, ratios, control, true},
-                                   question.direction, depth));
+                                   question.direction, depth, jobs));
     }
     const Problem& problem = prepare(control, *known.costs);
     const std::vector<Ratio> ratios = ratios_to(known, control);

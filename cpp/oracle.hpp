@@ -23,6 +23,8 @@ struct TreeNode {
     int feature;    // -1: a leaf
     int left, right;
     int label;      // of a leaf
+
+    bool operator==(const TreeNode&) const = default;
 };
 using Tree = std::vector<TreeNode>;
 
@@ -72,9 +74,9 @@ public:
            std::size_t memory_limit, int jobs, const Techniques& techniques);
 
     // The same for thresholds of ranked columns (see RankedColumns), whose ranks come column by column and must live as
-    // long as the oracle. The features of trees are thresholds. One thread.
+    // long as the oracle. The features of trees are thresholds.
     Oracle(const std::uint32_t* ranks, std::size_t rows, std::size_t columns, const std::int64_t* row_weights,
-           std::size_t memory_limit, const Techniques& techniques);
+           std::size_t memory_limit, int jobs, const Techniques& techniques);
 
     int rows() const { return rows_; }
     const Cache& cache() const { return cache_; }
@@ -135,7 +137,11 @@ private:
     Answer find_thresholds(const Question& question, Control& control);
     std::vector<Answer> find_threshold_budgets(const Question& question, const std::vector<std::int64_t>& cutoffs,
                                                Control& control);
-    const RankedColumns& prepare_ranks(Control& control, const Costs& costs, int depth);
+    struct Ranked {
+        const RankedColumns& data;
+        int jobs;
+    };
+    Ranked prepare_ranks(Control& control, const Costs& costs, int depth);
     const Known& register_costs(const Question& question);
     std::vector<Ratio> ratios_to(const Known& known, Control& control) const;
     template <class LeafLabel>

@@ -202,10 +202,10 @@ void bind_oracle(nb::module_& module) {
             "techniques"_a)
         .def(
             "__init__",
-            [](Oracle* self, Ranks ranks, std::optional<Vector> weights, std::size_t memory_limit, int /*jobs*/,
+            [](Oracle* self, Ranks ranks, std::optional<Vector> weights, std::size_t memory_limit, int jobs,
                const nb::dict& techniques) {
                 new (self) Oracle(ranks.data(), ranks.shape(0), ranks.shape(1), weights ? weights->data() : nullptr,
-                                  memory_limit, read_techniques(techniques));
+                                  memory_limit, jobs, read_techniques(techniques));
             },
             nb::keep_alive<1, 2>(), "ranks"_a.noconvert(), "weights"_a.none(), "memory_limit"_a, "jobs"_a,
             "techniques"_a)

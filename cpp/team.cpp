@@ -81,6 +81,18 @@ void Team::offer(SharedWork& work) {
     changed_.notify_all();
 }
 
+void Team::renew(SharedWork& work) {
+    const std::lock_guard guard(lock_);
+    work.exhausted = false;
+    changed_.notify_all();
+}
+
+bool Team::wait(SharedWork& work, int member) {
+    std::unique_lock guard(lock_);
+    serve(guard, member, work.level, [&] { return work.helpers_ == 0 || !work.exhausted; });
+    return !work.exhausted;
+}
+
 void Team::withdraw(SharedWork& work, int member) {
     std::unique_lock guard(lock_);
     offers_.erase(std::find(offers_.begin(), offers_.end(), &work));

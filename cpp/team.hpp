@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -46,6 +47,10 @@ public:
         return idlest_.load(std::memory_order_relaxed) < level;
     }
     void offer(SharedWork& work);
+    // There is something to begin again.
+    void renew(SharedWork& work);
+    // Returns when nobody is in it any more, or there is something to begin: then true.
+    bool wait(SharedWork& work, int member);
     // Returns when nobody is in it any more.
     void withdraw(SharedWork& work, int member);
 
@@ -92,6 +97,63 @@ public:
     }
 
     Team team;      // the first to go
+};
+
+// Work that the members of a crew do together, in a loop of its owner's. The lock is for what they share.
+template <class S>
+class CrewWork : public SharedWork {
+public:
+    void help(int member) final {
+        try {
+            S& who = owner_.crew_->member(member);
+            join(who);
+            guarded(who);
+        } catch (...) {
+            fail();
+        }
+    }
+
+protected:
+    CrewWork(S& owner, int level) : SharedWork(level), owner_(owner) {}
+
+    // Makes another member ready.
+    virtual void join(S& who) = 0;
+    // Works until there is nothing to begin. Then `exhausted` is true; if there is more later, renew() was called.
+    virtual void work(S& who) = 0;
+
+    // All of it. An error of one member, a stop among them, ends it for all.
+    void run() {
+        do guarded(owner_);
+        while (shared_ && owner_.crew_->team.wait(*this, owner_.member_));
+        if (shared_) owner_.crew_->team.withdraw(*this, owner_.member_);
+    }
+    // For the owner, who has something left to begin.
+    void share() {
+        shared_ = true;
+        owner_.crew_->team.offer(*this);
+    }
+    void renew() {
+        if (shared_ && exhausted) owner_.crew_->team.renew(*this);
+    }
+
+    S& owner_;
+    std::mutex lock_;
+    std::atomic<bool> shared_{false};
+    std::exception_ptr error_;
+
+private:
+    void guarded(S& who) {
+        try {
+            work(who);
+        } catch (...) {
+            fail();
+        }
+    }
+    void fail() {
+        const std::lock_guard guard(lock_);
+        if (!error_) error_ = std::current_exception();
+        exhausted = true;
+    }
 };
 
 }  // namespace goct

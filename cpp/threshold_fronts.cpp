@@ -1,14 +1,20 @@
 #include "threshold_fronts.hpp"
 
 #include <algorithm>
+#include <deque>
 #include <queue>
 #include <tuple>
 
 namespace goct {
 
-ThresholdFronts::ThresholdFronts(const ThresholdContext& context, Units units, int depth)
+ThresholdFronts::ThresholdFronts(const ThresholdContext& context, Units units, int depth, int jobs)
     : context_(context), units_(units), search_(context), stumps_(context.data, context.costs, context.control),
-      constrained_(context.costs.min_leaf_weight() > 0), size_{depth, kUnlimited} {}
+      constrained_(context.costs.min_leaf_weight() > 0), size_{depth, kUnlimited}, jobs_(jobs) {}
+
+ThresholdFronts::ThresholdFronts(const ThresholdFronts& first, int member)
+    : context_(first.context_), units_(first.units_), search_(first.search_, member),
+      stumps_(context_.data, context_.costs, context_.control), constrained_(first.constrained_), size_(first.size_),
+      jobs_(1), member_(member), crew_(first.crew_) {}
 
 // Bounds on both sides, as if each had all splits that are left.
 ThresholdSearch::Shares ThresholdFronts::shares(Size size) const {
@@ -29,6 +35,7 @@ void ThresholdFronts::add_leaves(const RankedNode& node, const Limits& limits, P
 
 bool ThresholdFronts::run(int splits, const Limits& limits, const FrontVisit& visit) {
     FrontVisits visits(limits, visit, context_.control);
+    Crew<ThresholdFronts> crew(*this, jobs_, context_.control);
     size_ = {std::min(size_.depth, splits), splits};
     const RankedNode& node = search_.node(0);
     bool is_done = true;
@@ -85,6 +92,104 @@ std::int64_t ThresholdFronts::room(const Walk& walk, const Limits& limits) {
     return limits.budget - search_.node(walk.l).base();
 }
 
+// The intervals of a node, those of the least bound first.
+class ThresholdFronts::Loop final : public CrewWork<ThresholdFronts> {
+public:
+    Loop(ThresholdFronts& owner, const Walk& walk, const std::vector<std::vector<Known>>& ends)
+        : CrewWork(owner, walk.l), search_(owner.search_), home_(search_.home(walk.l)), walk_(walk) {
+        for (int c = 0; c < static_cast<int>(ends.size()); ++c) push(c, ends[c][0], ends[c][1]);
+    }
+
+    void run() {
+        CrewWork::run();
+        if (error_) std::rethrow_exception(error_);
+    }
+
+private:
+    static constexpr std::size_t kAhead = 4;
+
+    struct Open : Interval {
+        Known first, last;
+    };
+    struct Later {
+        bool operator()(const Open& a, const Open& b) const {
+            return std::tie(a.bound, a.column, a.from.threshold) > std::tie(b.bound, b.column, b.from.threshold);
+        }
+    };
+    struct Task {
+        Open interval;
+        int threshold;
+        Limits limits;
+        std::optional<Known> found;
+    };
+
+    void join(ThresholdFronts& who) override { who.search_.join(level, home_); }
+
+    void work(ThresholdFronts& who) override {
+        std::unique_lock guard(lock_);
+        for (advance(); begun_ < tasks_.size() && !error_;) {
+            Task& task = tasks_[begun_++];
+            const auto& [interval, t, limits, found] = task;
+            exhausted = begun_ == tasks_.size();
+            guard.unlock();
+            if (&who == &owner_ && !shared_ && !exhausted && owner_.shares(walk_)) share();
+            const Solved solved =
+                who.search_.solve_sides(level, who.shares(walk_.size), interval, t, who.room(walk_, limits) + 1);
+            Known known = who.look(walk_, interval.column, solved, interval.first, interval.last, limits);
+            guard.lock();
+            task.found = std::move(known);
+            advance();
+            if (begun_ < tasks_.size()) renew();
+        }
+        exhausted = true;
+    }
+
+    // Begins tasks as long as there are few. Then the oldest one has to be done before there is another one, so that it
+    // does not matter who is the first to finish.
+    void advance() {
+        while (!error_) {
+            if (tasks_.size() < kAhead && begin()) continue;
+            if (tasks_.empty() || !tasks_.front().found) return;
+            const auto& [interval, t, limits, found] = tasks_.front();
+            owner_.take(walk_, interval.column, *found);
+            push(interval.column, interval.first, *found);
+            push(interval.column, *found, interval.last);
+            tasks_.pop_front();
+            --begun_;
+        }
+    }
+
+    bool begin() {
+        while (!open_.empty()) {
+            owner_.context_.control.check();
+            const Limits limits = walk_.remaining();
+            const std::int64_t limit = owner_.room(walk_, limits) + 1;
+            if (open_.top().bound >= limit) return false;
+            const Open interval = open_.top();
+            open_.pop();
+            const ThresholdSearch::Range range = search_.alive(level, interval, limit);
+            if (range.size() == 0 || !owner_.matters(walk_, interval.first, interval.last, limits)) continue;
+            tasks_.push_back({interval, range.middle(), limits, {}});
+            return true;
+        }
+        return false;
+    }
+
+    void push(int c, const Known& from, const Known& to) { open_.push({search_.between(c, from, to), from, to}); }
+
+    ThresholdSearch& search_;
+    const ThresholdSearch::Home& home_;
+    const Walk& walk_;
+    std::priority_queue<Open, std::vector<Open>, Later> open_;
+    std::deque<Task> tasks_;        // in order; the first ones are begun, or done
+    std::size_t begun_ = 0;
+};
+
+// Is there somebody to join a walk, and enough to do?
+bool ThresholdFronts::shares(const Walk& walk) {
+    return crew_ && ThresholdSearch::is_worth_sharing(search_.node(walk.l)) && crew_->team.wants_work(walk.l);
+}
+
 // Tries every threshold at the root of a node, in trees of depth two and more.
 void ThresholdFronts::go(const Walk& walk) {
     const RankedNode& node = search_.node(walk.l);
@@ -102,7 +207,7 @@ void ThresholdFronts::go(const Walk& walk) {
         walk_pairs(walk, std::move(ends));
     } else {
         ++context_.control.nodes;
-        walk_intervals(walk, ends);
+        Loop(*this, walk, ends).run();
     }
 }
 
@@ -117,13 +222,12 @@ bool ThresholdFronts::matters(const Walk& walk, const Known& from, const Known& 
 
 // Finds the points of a threshold between two others, if its least sums leave room for any.
 ThresholdFronts::Known ThresholdFronts::look(const Walk& walk, int c, const Solved& solved, const Known& from,
-                                             const Known& to) {
+                                             const Known& to, const Limits& limits) {
     const RankedNode& node = search_.node(walk.l);
     const int t = solved.threshold;
-    Known known{solved, {}, {}};
+    Known known{solved, {}, {}, {}};
     known.base[0] = node.side(context_.data, context_.costs, c, t, false).base;
     known.base[1] = node.base() - known.base[0];
-    const Limits limits = walk.remaining();
     const std::int64_t most = room(walk, limits);
     if (solved.left + solved.right > most) return known;
     // The limits leave to one side what the other needs at least, for all thresholds up to those two.
@@ -131,17 +235,20 @@ ThresholdFronts::Known ThresholdFronts::look(const Walk& walk, int c, const Solv
     const Spot left = least(from.front[0]), right = least(to.front[1]);
     const Limits sides[2] = {{most - to.right + known.base[0], limits.x - right.x, limits.y - right.y},
                              {most - from.left + known.base[1], limits.x - left.x, limits.y - left.y}};
-    Points fronts[2];
-    find_fronts(walk.l, c, t, below(walk.size), false, sides, fronts);
-    const bool any = !fronts[0].empty() && !fronts[1].empty();
-    if (any && !walk.strict) walk.take(node.name(context_.data, c, t), fronts[0], fronts[1], limits);
-    if (any && walk.strict && search_.allows(node, c, t)) {
-        Points allowed[2];
-        find_fronts(walk.l, c, t, below(walk.size), true, sides, allowed);
-        walk.take(node.name(context_.data, c, t), allowed[0], allowed[1], limits);
-    }
-    for (int side = 0; side < 2; ++side) known.front[side] = std::make_shared<Points>(std::move(fronts[side]));
+    const auto find = [&](bool strict, std::shared_ptr<const Points> (&into)[2]) {
+        Points fronts[2];
+        find_fronts(walk.l, c, t, below(walk.size), strict, sides, fronts);
+        for (int side = 0; side < 2; ++side) into[side] = std::make_shared<Points>(std::move(fronts[side]));
+    };
+    find(false, known.front);
+    const bool any = !known.front[0]->empty() && !known.front[1]->empty();
+    if (any && walk.strict && search_.allows(node, c, t)) find(true, known.allowed);
     return known;
+}
+
+void ThresholdFronts::take(const Walk& walk, int c, const Known& known) {
+    const auto& [left, right] = walk.strict ? known.allowed : known.front;
+    if (left) walk.take(search_.node(walk.l).name(context_.data, c, known.threshold), *left, *right, walk.remaining());
 }
 
 void ThresholdFronts::find_fronts(int l, int c, int t, Size size, bool strict, const Limits (&limits)[2],
@@ -172,40 +279,9 @@ void ThresholdFronts::walk_pairs(const Walk& walk, std::vector<std::vector<Known
             for (const Solved& found : search_.scan(walk.l, lanes, shares(walk.size))) {
                 const auto to = std::lower_bound(column.begin(), column.end(), found.threshold,
                                                  [](const Known& known, int t) { return known.threshold < t; });
-                Known known = look(walk, c, found, *std::prev(to), *to);
-                column.insert(to, std::move(known));
+                take(walk, c, *column.insert(to, look(walk, c, found, *std::prev(to), *to, walk.remaining())));
             }
         }
-    }
-}
-
-void ThresholdFronts::walk_intervals(const Walk& walk, const std::vector<std::vector<Known>>& ends) {
-    struct Open : Interval {
-        Known first, last;
-    };
-    const auto later = [](const Open& a, const Open& b) {
-        return std::tie(a.bound, a.column, a.from.threshold) > std::tie(b.bound, b.column, b.from.threshold);
-    };
-    std::priority_queue<Open, std::vector<Open>, decltype(later)> open(later);
-    const auto push = [&](int c, const Known& from, const Known& to) {
-        open.push({search_.between(c, from, to), from, to});
-    };
-    for (int c = 0; c < static_cast<int>(ends.size()); ++c) push(c, ends[c][0], ends[c][1]);
-    while (!open.empty()) {
-        context_.control.check();
-        const Limits limits = walk.remaining();
-        const std::int64_t limit = room(walk, limits) + 1;
-        if (open.top().bound >= limit) return;
-        const Open interval = open.top();
-        open.pop();
-        const ThresholdSearch::Range range = search_.alive(walk.l, interval, limit);
-        if (range.size() == 0 || !matters(walk, interval.first, interval.last, limits)) continue;
-        const int best = search_.most_promising(walk.l, interval.column);
-        const int t = range.first <= best && best <= range.last ? best : range.middle();
-        const Solved solved = search_.solve_sides(walk.l, shares(walk.size), interval, t, limit);
-        const Known known = look(walk, interval.column, solved, interval.first, interval.last);
-        push(interval.column, interval.first, known);
-        push(interval.column, known, interval.last);
     }
 }
 

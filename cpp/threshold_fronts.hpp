@@ -20,10 +20,16 @@ namespace goct {
 //
 // With a minimum leaf weight, that is true of trees with smaller leaves, too; for thresholds that these leave, the
 // points of the allowed trees follow.
+//
+// Threads join the loop over the intervals of a node. Which thresholds are solved next, and what is of interest by then,
+// follows from those before them but the last few, whose points are taken in the same order, too. So the same points are
+// visited in the same order, and by the same trees, however many threads there are and whatever is remembered.
 class ThresholdFronts {
 public:
     // The context must be one to walk in.
-    ThresholdFronts(const ThresholdContext& context, Units units, int depth);
+    ThresholdFronts(const ThresholdContext& context, Units units, int depth, int jobs);
+    // Another one for the same question, of a member of the crew.
+    ThresholdFronts(const ThresholdFronts& first, int member);
 
     // Visits points of trees within the limits until each such tree is dominated by a visited point. False if stopped
     // before.
@@ -37,13 +43,17 @@ private:
     using Points = Front<Point>;
     using Solved = ThresholdSearch::Solved;
     using Interval = ThresholdSearch::Interval;
+    class Loop;
+    friend class Crew<ThresholdFronts>;
+    friend class CrewWork<ThresholdFronts>;
     struct Size {
         int depth, splits;      // kUnlimited if splits do not count
     };
-    // A solved threshold; the unavoidable costs and, if they were of interest, the points of its sides.
+    // A solved threshold; the unavoidable costs and, if they were of interest, the points of its sides. If the minimum leaf
+    // weight counts, the ones to be taken are others.
     struct Known : Solved {
         std::int64_t base[2]{};
-        std::shared_ptr<const Points> front[2];
+        std::shared_ptr<const Points> front[2]{}, allowed[2]{};
     };
     // A walk through the thresholds of a node.
     struct Walk {
@@ -61,13 +71,14 @@ private:
     std::int64_t least_leaf(bool strict) const { return strict ? context_.costs.min_leaf_weight() : 0; }
     void add_leaves(const RankedNode& node, const Limits& limits, Points& front) const;
     void search(int l, Size size, bool strict, const Limits& limits, Points& front);
+    bool shares(const Walk& walk);
     void go(const Walk& walk);
     void walk_pairs(const Walk& walk, std::vector<std::vector<Known>> solved);
-    void walk_intervals(const Walk& walk, const std::vector<std::vector<Known>>& ends);
     // What the limits leave for avoidable costs.
     std::int64_t room(const Walk& walk, const Limits& limits);
     bool matters(const Walk& walk, const Known& from, const Known& to, const Limits& limits);
-    Known look(const Walk& walk, int c, const Solved& solved, const Known& from, const Known& to);
+    Known look(const Walk& walk, int c, const Solved& solved, const Known& from, const Known& to, const Limits& limits);
+    void take(const Walk& walk, int c, const Known& known);
     void find_fronts(int l, int c, int t, Size size, bool strict, const Limits (&limits)[2], Points (&fronts)[2]);
     void write(int l, Size size, const Point& point, LabelledTree& tree);
 
@@ -78,6 +89,8 @@ private:
     const bool constrained_;
     Size size_;
     std::optional<Point> wanted_;
+    const int jobs_, member_ = 0;
+    Crew<ThresholdFronts>* crew_ = nullptr;     // while there is one
 };
 
 }  // namespace goct

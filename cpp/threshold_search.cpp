@@ -1,9 +1,12 @@
 #include "threshold_search.hpp"
 
+#include <exception>
 #include <iterator>
+#include <mutex>
 #include <numeric>
 #include <optional>
 #include <queue>
+#include <set>
 #include <tuple>
 
 namespace goct {
@@ -12,6 +15,11 @@ namespace {
 constexpr std::size_t kFewLanes = 6;
 constexpr int kSlack = 32;      // one part in so many
 constexpr int kSoonDone = 3;    // up to this depth
+#ifdef NDEBUG
+constexpr double kLeastShared = 3e4;    // rows x columns^2 of a node
+#else
+constexpr double kLeastShared = 0;
+#endif
 
 }  // namespace
 
@@ -19,11 +27,16 @@ ThresholdSearch::ThresholdSearch(const ThresholdContext& context)
     : context_(context), constrained_(context.costs.min_leaf_weight() > 0), split_cost_(context.costs.split_cost()) {
     Level& root = level(0);
     root.node.make_root(context.data, context.costs, context.is_walked, context.control);
-    scans_ = make_stump_scans(context.costs, root.node.swing(), context.control);
+    swing_ = root.node.swing();
+    scans_ = make_stump_scans(context.costs, swing_, context.control);
 }
 
+ThresholdSearch::ThresholdSearch(const ThresholdSearch& first, int member)
+    : context_(first.context_), constrained_(first.constrained_), split_cost_(first.split_cost_), swing_(first.swing_),
+      scans_(make_stump_scans(context_.costs, swing_, context_.control)), crew_(first.crew_), member_(member) {}
+
 ThresholdSearch::Level& ThresholdSearch::level(int l) {
-    while (static_cast<int>(levels_.size()) <= l) levels_.push_back(std::make_unique<Level>());
+    if (!levels_[l]) levels_[l] = std::make_unique<Level>();
     return *levels_[l];
 }
 
@@ -43,7 +56,8 @@ std::vector<ThresholdSearch::Shares> ThresholdSearch::shares(Size size) const {
     return all;
 }
 
-ThresholdSearch::Outcome ThresholdSearch::solve(Size size, std::int64_t cutoff) {
+ThresholdSearch::Outcome ThresholdSearch::solve(Size size, std::int64_t cutoff, int jobs) {
+    Crew<ThresholdSearch> crew(*this, jobs, context_.control);
     best_ = {};
     std::optional<Outcome> out;
     Control& control = context_.control;
@@ -54,12 +68,8 @@ ThresholdSearch::Outcome ThresholdSearch::solve(Size size, std::int64_t cutoff) 
         if (!out && double(best_.bound) < kPromising * double(std::min(cutoff, best_.cost))) out = climb(size, cutoff);
         control.resume();
     }
-    if (!out) {
-        const std::int64_t known = best_.cost;
-        out = ask(size, std::min(cutoff, known));
-        // Nothing is below the tree that was known.
-        if (out && known < cutoff && out->cost >= known) return {known, known, best_.tree};
-    }
+    // If the tree that is known is one of the best, the first of these is found.
+    if (!out) out = ask(size, std::min(cutoff, best_.cost + 1));
     if (out) return *out;
     best_.bound = std::min(best_.bound, best_.cost);
     return best_;
@@ -70,7 +80,7 @@ std::optional<ThresholdSearch::Outcome> ThresholdSearch::ask(Size size, std::int
     asked_ = usable(size);
     Outcome out;
     try {
-        search(0, {asked_, Leaves::allowed, cutoff, true}, out);
+        search(0, {asked_, Leaves::allowed, cutoff, Wanted::first_tree}, out);
     } catch (const SearchStopped&) {
         return {};
     }
@@ -126,7 +136,7 @@ bool ThresholdSearch::probe(const RankedNode::Name& rows, const Question& questi
     } else {
         out.is_close = true;
         out.bound = std::max(out.bound, found->value - rows.base);
-        if (found->exact && !question.wants_tree) out.cost = out.bound;
+        if (found->exact && question.wanted == Wanted::cost) out.cost = out.bound;
     }
     return out.cost <= out.bound || out.bound >= question.cutoff;
 }
@@ -170,7 +180,7 @@ bool ThresholdSearch::search_affordable(int l, const Question& question, Outcome
     const std::int64_t limit = std::min(question.cutoff, out.cost), splits = (limit - 1) / split_cost_;
     if (splits >= question.size.depth) return false;
     const Question affordable{usable({static_cast<int>(splits), question.size.splits}), question.leaves, limit,
-                              question.wants_tree};
+                              question.wanted};
     // Whatever is larger is not below the limit, so a bound on the smaller trees is one on all.
     if (l == 0 && question.size.depth == asked_.depth) asked_ = affordable.size;
     Outcome found;
@@ -193,25 +203,25 @@ void ThresholdSearch::search_stumps(int l, const Question& question, Outcome& ou
     out.tree = {name(node, stump.column, stump.threshold), kLeaf, kLeaf};
 }
 
-void ThresholdSearch::search_larger(int l, const Question& question, Outcome& out) {
+void ThresholdSearch::search_larger(int l, Question question, Outcome& out) {
     const auto answered = [&] { return out.cost <= out.bound || out.bound >= question.cutoff; };
     const auto take = [&](const Outcome& found) {
         if (found.cost < out.cost) out.cost = found.cost, out.tree = found.tree;
     };
     if (l == 0 && question.size.depth >= 4 && question.size.splits == kAnySplits && context_.techniques.first_pass &&
         best_.tree.size() < 2)
-        take(grow(l, question));
+        question.cutoff = std::min(question.cutoff, grow(l, question).cost + 1);
     if (counts(question.leaves)) {
         // The relaxed problem first: its tree may be allowed.
         Outcome relaxed;
-        search(l, {question.size, Leaves::any, question.cutoff, l == 0}, relaxed);
+        search(l, {question.size, Leaves::any, question.cutoff, l == 0 ? question.wanted : Wanted::cost}, relaxed);
         out.bound = std::max(out.bound, relaxed.bound);
         if (l == 0 && !relaxed.tree.empty() && qualifies(relaxed.tree)) take(relaxed);
         if (answered()) return;
     }
     // Then smaller trees, unless a scan finds them. What they cost bounds the sides of the last thresholds.
     std::int64_t whole = 0;
-    if (question.size.depth > 2 || counts(question.leaves)) {
+    if (question.size.depth > 2 || counts(question.leaves) || question.wanted == Wanted::first_tree) {
         Outcome smaller;
         Question less = question;
         less.size = usable({question.size.depth - 1, question.size.splits});
@@ -231,14 +241,14 @@ void ThresholdSearch::search_larger(int l, const Question& question, Outcome& ou
 // A tree from the top down: the threshold whose sides have the best stumps, down to trees of depth two.
 ThresholdSearch::Outcome ThresholdSearch::grow(int l, const Question& question) {
     const Size two = usable({2, question.size.splits});
-    const Question stumps{two, question.leaves, kInfinite, true};
+    const Question stumps{two, question.leaves, kInfinite, Wanted::tree};
     Outcome out;
     search(l, stumps, out);
     Level& at = level(l);
     if (question.size.depth <= 2 || out.tree.size() == 1) return out;
     if (!at.ranked) {       // the answer was known
         Outcome again{0, out.cost + 1, {}};
-        search_pairs(l, {two, Leaves::any, kInfinite, false}, shares(two).front(), again);
+        search_pairs(l, {two, Leaves::any, kInfinite, Wanted::cost}, shares(two).front(), again);
     }
     const int c = static_cast<int>(std::min_element(at.best_cost.begin(), at.best_cost.end()) - at.best_cost.begin());
     const int t = at.best[c];
@@ -299,6 +309,18 @@ ThresholdSearch::Range ThresholdSearch::alive(const Level& at, const Interval& i
     return {static_cast<int>(first - swings.begin()), static_cast<int>(last - swings.begin()) - 1};
 }
 
+// Is a threshold that costs as much as the best one to be taken instead?
+bool ThresholdSearch::is_before(const Question& question, int c, int t, const Found& found) {
+    return question.wanted == Wanted::first_tree && std::tie(c, t) < std::tie(found.column, found.threshold);
+}
+
+// What the trees of an interval have to be below. If the least cost was known, only those before the best are left.
+std::int64_t ThresholdSearch::limit(const Question& question, const Outcome& out, const Found& found,
+                                    const Interval& interval) {
+    const bool before = is_before(question, interval.column, interval.from.threshold, found);
+    return before || out.bound < out.cost ? std::min(question.cutoff, out.cost + before) : 0;
+}
+
 // ---- walks of others ----
 
 void ThresholdSearch::enter(int l, int c, int t, bool right) {
@@ -313,9 +335,9 @@ std::int64_t ThresholdSearch::prepare(int l, const Shares& shares, std::int64_t 
         return side_cost(whole.leaf, whole.stump, shares[0]);
     }
     Outcome whole;
-    search(l, {shares[0], Leaves::any, cutoff, false}, whole);
+    search(l, {shares[0], Leaves::any, cutoff, Wanted::cost}, whole);
     if (!level(l).ranked) rank(level(l));
-    return whole.bound;
+    return std::min(whole.bound, cutoff);
 }
 
 ThresholdSearch::Solved ThresholdSearch::solve_sides(int l, const Shares& shares, const Interval& interval, int t,
@@ -353,20 +375,29 @@ void ThresholdSearch::search_pairs(int l, const Question& question, const Shares
     const Pair whole = load_pairs(l);
     const std::int64_t left = side_cost(whole.leaf, whole.stump, shares[0]);
     const std::int64_t right = side_cost(whole.leaf, whole.stump, shares[1]);
-    if (!counts(question.leaves) && !question.wants_tree && whole.stump + split_cost_ < out.cost)
+    if (!counts(question.leaves) && question.wanted == Wanted::cost && whole.stump + split_cost_ < out.cost)
         out.cost = whole.stump + split_cost_, out.tree.clear();
     Found found;
     const auto write = [&] {
-        if (found.column >= 0 && question.wants_tree) write_stumps(l, found, question, shares, out);
+        if (found.column >= 0 && question.wanted != Wanted::cost) write_stumps(l, found, question, shares, out);
     };
     std::vector<std::vector<Solved>> solved(node.columns());
     std::vector<int> order;
-    const auto limit = [&] { return std::min(question.cutoff, out.cost); };
     for (int c = 0; c < node.columns(); ++c) {
         order.push_back(c);
         solved[c] = {{-1, 0, right}, {node.groups(c) - 1, left, 0}};
     }
     std::vector<StumpScans::Lane> lanes, few;
+    std::vector<Range> ranges;
+    // Thresholds to solve next: all that are alive, or some spread over them.
+    const auto pick = [&](int c) {
+        ranges.clear();
+        for (std::size_t i = 0; i + 1 < solved[c].size(); ++i) {
+            const Interval interval = between(c, solved[c][i], solved[c][i + 1]);
+            ranges.push_back(alive(at, interval, limit(question, out, found, interval)));
+        }
+        spread(c, ranges, lanes);
+    };
     const auto scan = [&](std::vector<StumpScans::Lane>& these) {
         if (!these.empty()) this->scan(l, these, question, shares, solved, found, out);
         these.clear();
@@ -375,7 +406,7 @@ void ThresholdSearch::search_pairs(int l, const Question& question, const Shares
         for (bool first = true, any = true; any; first = false) {
             any = false;
             for (const int c : order) {
-                pick(at, c, solved[c], limit(), lanes);
+                pick(c);
                 any = any || !lanes.empty();
                 if (lanes.size() > kFewLanes) {
                     scan(lanes);
@@ -395,7 +426,7 @@ void ThresholdSearch::search_pairs(int l, const Question& question, const Shares
             context_.control.finish();
             write();
         }
-        std::int64_t bound = limit();
+        std::int64_t bound = std::min(question.cutoff, out.cost);
         for (const auto& column : solved)
             for (std::size_t i = 0; i + 1 < column.size(); ++i)
                 bound = std::min(bound, between(0, column[i], column[i + 1]).bound);
@@ -403,15 +434,6 @@ void ThresholdSearch::search_pairs(int l, const Question& question, const Shares
         throw;
     }
     write();
-}
-
-// Thresholds to solve next: all that are alive, or some spread over them.
-void ThresholdSearch::pick(const Level& at, int c, const std::vector<Solved>& solved, std::int64_t limit,
-                           std::vector<StumpScans::Lane>& lanes) const {
-    std::vector<Range> ranges;
-    for (std::size_t i = 0; i + 1 < solved.size(); ++i)
-        ranges.push_back(alive(at, between(c, solved[i], solved[i + 1]), limit));
-    spread(c, ranges, lanes);
 }
 
 void ThresholdSearch::spread(int c, const std::vector<Range>& ranges, std::vector<StumpScans::Lane>& lanes) {
@@ -460,7 +482,8 @@ void ThresholdSearch::scan(int l, const std::vector<StumpScans::Lane>& lanes, co
             first = i + 1;
         }
         const std::int64_t cost = news[i].left + news[i].right + split_cost_;
-        if (cost < std::min(question.cutoff, out.cost)) take_pair(l, {c, t}, cost, question, shares, found, out);
+        if (cost < std::min(question.cutoff, out.cost + is_before(question, c, t, found)))
+            take_pair(l, {c, t}, cost, question, shares, found, out);
     }
 }
 
@@ -474,7 +497,7 @@ void ThresholdSearch::take_pair(int l, const Found& pair, std::int64_t cost, con
             const Stump stump = side_stump(l, pair.column, pair.threshold, right, question.leaves);
             cost += side_cost(stump.leaf, stump.cost, shares[right]);
         }
-        if (cost >= std::min(question.cutoff, out.cost)) return;
+        if (cost >= std::min(question.cutoff, out.cost + is_before(question, pair.column, pair.threshold, found))) return;
     }
     out.cost = cost;
     out.tree.clear();
@@ -484,7 +507,7 @@ void ThresholdSearch::take_pair(int l, const Found& pair, std::int64_t cost, con
 void ThresholdSearch::write_stumps(int l, const Found& found, const Question& question, const Shares& shares,
                                    Outcome& out) {
     const RankedNode& node = level(l).node;
-    const auto [c, t] = found;
+    const int c = found.column, t = found.threshold;
     out.tree = {name(node, c, t)};
     for (const bool right : {false, true}) {
         const Stump stump = side_stump(l, c, t, right, question.leaves);
@@ -498,54 +521,129 @@ void ThresholdSearch::write_stumps(int l, const Found& found, const Question& qu
 
 // ---- larger depths ----
 
+// The intervals of a node, those of the least bound first, and those who join.
+class ThresholdSearch::Loop final : public CrewWork<ThresholdSearch> {
+public:
+    Loop(ThresholdSearch& owner, int l, const Question& question, const Shares& shares, std::int64_t whole, Outcome& out)
+        : CrewWork(owner, l), home_(owner.level(l)), question_(question), shares_(shares), whole_(whole), out_(out) {
+        ++owner.context_.control.nodes;
+        if (!home_.ranked) owner.rank(home_);
+        order_.resize(home_.node.columns());
+        std::iota(order_.begin(), order_.end(), 0);
+        if (owner.context_.techniques.order)
+            std::stable_sort(order_.begin(), order_.end(),
+                             [&](int c, int d) { return home_.best_cost[c] < home_.best_cost[d]; });
+    }
+
+    void run() {
+        CrewWork::run();
+        owner_.report_bound(level, question_, bound());
+        if (error_) std::rethrow_exception(error_);
+        if (found_.column >= 0 && question_.wanted != Wanted::cost)
+            out_.tree = owner_.write(level, found_, question_, shares_, question_.wanted);
+    }
+
+private:
+    struct Task {
+        Interval interval;
+        int threshold;
+    };
+
+    void join(ThresholdSearch& who) override { who.join(level, home_); }
+
+    std::int64_t limit(const Interval& interval) const {
+        return ThresholdSearch::limit(question_, out_, found_, interval);
+    }
+    bool any() const {
+        return !error_ && (next_ < order_.size() || (!open_.empty() && open_.top().bound <= out_.cost));
+    }
+    // The best thresholds of the columns come first.
+    std::optional<Task> next() {
+        while (any()) {
+            if (next_ == order_.size()) {
+                const Interval interval = open_.top();
+                open_.pop();
+                const Range range = owner_.alive(home_, interval, limit(interval));
+                if (range.size() > 0) return Task{interval, range.middle()};
+                continue;
+            }
+            const int c = order_[next_++], best = home_.best[c];
+            const Interval all = owner_.between(c, {-1, 0, whole_}, {home_.node.groups(c) - 1, whole_, 0});
+            const Range range = owner_.alive(home_, all, limit(all));
+            if (range.first <= best && best <= range.last) return Task{all, best};
+            if (range.size() > 0) open_.push(all);
+        }
+        return {};
+    }
+
+    void work(ThresholdSearch& who) override {
+        std::unique_lock guard(lock_);
+        while (const auto task = next()) {
+            const auto& [interval, t] = *task;
+            const std::int64_t below = limit(interval), cost = out_.cost;
+            // It stays in the set if it is not done.
+            const auto running = running_.insert(interval.bound);
+            if (level == 0) owner_.report_bound(level, question_, bound());
+            exhausted = !any();
+            guard.unlock();
+            if (&who == &owner_ && !shared_ && !exhausted && owner_.crew_ &&
+                is_worth_sharing(home_.node) && owner_.crew_->team.wants_work(level))
+                share();
+            Attempt attempt = who.attempt(level, question_, shares_, interval, t, below, cost);
+            guard.lock();
+            running_.erase(running);
+            open_.push(owner_.between(interval.column, interval.from, attempt.solved));
+            open_.push(owner_.between(interval.column, attempt.solved, interval.to));
+            take(std::move(attempt));
+            if (any()) renew();
+        }
+        exhausted = true;
+    }
+
+    void take(Attempt attempt) {
+        const Found& found = attempt.found;
+        if (attempt.cost < out_.cost) {
+            out_.cost = attempt.cost;
+            out_.tree = std::move(attempt.tree);
+            owner_.report(level, question_, out_);
+        } else if (attempt.cost > out_.cost || !is_before(question_, found.column, found.threshold, found_)) {
+            return;
+        }
+        found_ = found;
+    }
+
+    std::int64_t bound() const {
+        std::int64_t bound = std::min(question_.cutoff, out_.cost);
+        if (next_ < order_.size()) bound = std::min(bound, owner_.split_cost_);
+        if (!running_.empty()) bound = std::min(bound, *running_.begin());
+        return open_.empty() ? bound : std::min(bound, open_.top().bound);
+    }
+
+    struct Later {
+        bool operator()(const Interval& a, const Interval& b) const {
+            return std::tie(a.bound, a.column, a.from.threshold) > std::tie(b.bound, b.column, b.from.threshold);
+        }
+    };
+
+    Level& home_;           // which stays as it is meanwhile
+    const Question& question_;
+    const Shares& shares_;
+    const std::int64_t whole_;      // bound on the sides of the last thresholds
+    Outcome& out_;
+    std::vector<int> order_;        // of columns
+    std::size_t next_ = 0;
+    std::priority_queue<Interval, std::vector<Interval>, Later> open_;
+    std::multiset<std::int64_t> running_;       // bounds
+    Found found_;
+};
+
 void ThresholdSearch::search_intervals(int l, const Question& question, const Shares& shares, std::int64_t whole,
                                        Outcome& out) {
-    Level& at = level(l);
-    const RankedNode& node = at.node;
-    ++context_.control.nodes;
-    if (!at.ranked) rank(at);
-    const auto limit = [&] { return std::min(question.cutoff, out.cost); };
-    const auto later = [](const Interval& a, const Interval& b) {
-        return std::tie(a.bound, a.column, a.from.threshold) > std::tie(b.bound, b.column, b.from.threshold);
-    };
-    std::priority_queue<Interval, std::vector<Interval>, decltype(later)> open(later);
-    bool started = false;
-    std::int64_t in_hand = kInfinite;
-    const auto solve = [&](const Interval& interval, int t) {
-        in_hand = interval.bound;
-        const Solved solved = attempt(l, question, shares, interval, t, out);
-        open.push(between(interval.column, interval.from, solved));
-        open.push(between(interval.column, solved, interval.to));
-        in_hand = kInfinite;
-    };
-    std::vector<int> order(node.columns());
-    for (int c = 0; c < node.columns(); ++c) order[c] = c;
-    if (context_.techniques.order)
-        std::stable_sort(order.begin(), order.end(), [&](int c, int d) { return at.best_cost[c] < at.best_cost[d]; });
-    try {
-        for (const int c : order) {
-            const Interval all = between(c, {-1, 0, whole}, {node.groups(c) - 1, whole, 0});
-            const Range range = alive(at, all, limit());
-            if (range.size() == 0) continue;
-            if (at.best[c] >= range.first && at.best[c] <= range.last)
-                solve(all, at.best[c]);
-            else
-                open.push(all);
-        }
-        started = true;
-        while (!open.empty() && open.top().bound < limit()) {
-            report_bound(l, question, open.top().bound);
-            const Interval interval = open.top();
-            open.pop();
-            const Range range = alive(at, interval, limit());
-            if (range.size() > 0) solve(interval, range.middle());
-        }
-    } catch (const SearchStopped&) {
-        std::int64_t bound = std::min(in_hand, limit());
-        for (; !open.empty(); open.pop()) bound = std::min(bound, open.top().bound);
-        report_bound(l, question, started ? bound : split_cost_);
-        throw;
-    }
+    Loop(*this, l, question, shares, whole, out).run();
+}
+
+bool ThresholdSearch::is_worth_sharing(const RankedNode& node) {
+    return double(node.rows()) * node.columns() * node.columns() >= kLeastShared;
 }
 
 // Solves the sides of a threshold as far as that says something about the interval.
@@ -562,10 +660,10 @@ ThresholdSearch::Solved ThresholdSearch::solve_sides(int l, const Shares& shares
         is_known[side] = known[side] >= cutoffs[side];
         if (!is_known[side] && shares[side].depth > 0)
             is_known[side] = probe(level(l).node.side(context_.data, context_.costs, c, t, side),
-                                   {shares[side], Leaves::any, cutoffs[side], false}, sides[side]);
+                                   {shares[side], Leaves::any, cutoffs[side], Wanted::cost}, sides[side]);
     }
     // The threshold is cut off by what almost the same costs have shown. Its neighbours will be, too, by their own.
-    if ((is_known[0] || sides[0].is_close) && (is_known[1] || sides[1].is_close) &&
+    if (!context_.is_walked && (is_known[0] || sides[0].is_close) && (is_known[1] || sides[1].is_close) &&
         sides[0].bound + sides[1].bound >= most)
         is_known[0] = is_known[1] = true;
     for (int side = 0; side < 2; ++side) {
@@ -574,26 +672,43 @@ ThresholdSearch::Solved ThresholdSearch::solve_sides(int l, const Shares& shares
         const std::int64_t cutoff = cutoffs[side] + cutoffs[side] / kSlack;
         enter(l, c, t, side);
         const std::int64_t before = sides[side].bound;
-        search(l + 1, {shares[side], Leaves::any, cutoff, false}, sides[side]);
+        search(l + 1, {shares[side], Leaves::any, cutoff, Wanted::cost}, sides[side]);
         sides[side].bound = std::max(sides[side].bound, before);
     }
+    if (context_.is_walked)
+        for (int side = 0; side < 2; ++side) sides[side].bound = std::min(sides[side].bound, cutoffs[side]);
     return {t, std::max(sides[0].bound, known[0]), std::max(sides[1].bound, known[1])};
 }
 
-ThresholdSearch::Solved ThresholdSearch::attempt(int l, const Question& question, const Shares& shares,
-                                                 const Interval& interval, int t, Outcome& out) {
-    const std::int64_t limit = std::min(question.cutoff, out.cost);
+// Wants trees below the limit. A tree for all rows that costs less than what is known is written down, in case of a stop.
+ThresholdSearch::Attempt ThresholdSearch::attempt(int l, const Question& question, const Shares& shares,
+                                                  const Interval& interval, int t, std::int64_t limit,
+                                                  std::int64_t known) {
+    const int c = interval.column;
     Outcome sides[2];
-    const Solved solved = solve_sides(l, shares, interval, t, limit, sides);
-    if (solved.left + solved.right + split_cost_ < limit)
-        take(l, interval.column, t, question, shares, sides, out);
-    return solved;
+    Attempt out{solve_sides(l, shares, interval, t, limit, sides), {}, kInfinite, {}};
+    if (out.solved.left + out.solved.right + split_cost_ >= limit) return out;
+    // The relaxed sides are below the limit.
+    if (counts(question.leaves)) {
+        if (!allows(level(l).node, c, t)) return out;
+        for (int side = 0; side < 2; ++side) {
+            const std::int64_t cutoff = limit - split_cost_ - sides[!side].bound;
+            sides[side].cost = kInfinite;
+            search_side(l, c, t, side, {shares[side], question.leaves, cutoff, Wanted::cost}, sides[side]);
+            if (sides[side].bound >= cutoff) return out;
+        }
+    }
+    out.found = {c, t, {sides[0].cost, sides[1].cost}};
+    out.cost = sides[0].cost + sides[1].cost + split_cost_;
+    if (l == 0 && question.wanted != Wanted::cost && out.cost < known)
+        out.tree = write(l, out.found, question, shares, Wanted::tree);
+    return out;
 }
 
 void ThresholdSearch::search_side(int l, int c, int t, bool right, const Question& question, Outcome& out) {
     if (out.bound >= question.cutoff) return;
     const RankedNode& node = level(l).node;
-    if (!question.wants_tree && question.size.depth > 0 &&
+    if (question.wanted == Wanted::cost && question.size.depth > 0 &&
         probe(node.side(context_.data, context_.costs, c, t, right), question, out))
         return;
     enter(l, c, t, right);
@@ -602,31 +717,17 @@ void ThresholdSearch::search_side(int l, int c, int t, bool right, const Questio
     out.bound = std::max(out.bound, known);
 }
 
-// A threshold whose relaxed sides are below the limit.
-void ThresholdSearch::take(int l, int c, int t, const Question& question, const Shares& shares, Outcome (&sides)[2],
-                           Outcome& out) {
-    const std::int64_t limit = std::min(question.cutoff, out.cost);
-    if (counts(question.leaves)) {
-        if (!allows(level(l).node, c, t)) return;
-        for (int side = 0; side < 2; ++side) {
-            const std::int64_t cutoff = limit - split_cost_ - sides[!side].bound;
-            sides[side].cost = kInfinite;
-            search_side(l, c, t, side, {shares[side], question.leaves, cutoff, false}, sides[side]);
-            if (sides[side].bound >= cutoff) return;
-        }
+// The costs of the sides are known, not their trees.
+Preorder ThresholdSearch::write(int l, const Found& found, const Question& question, const Shares& shares,
+                                Wanted wanted) {
+    const auto& [c, t, costs] = found;
+    Preorder tree{name(level(l).node, c, t)};
+    for (const bool right : {false, true}) {
+        Outcome side;
+        search_side(l, c, t, right, {shares[right], question.leaves, costs[right] + 1, wanted}, side);
+        tree.insert(tree.end(), side.tree.begin(), side.tree.end());
     }
-    if (question.wants_tree) {
-        // Their costs are known by now, not their trees.
-        for (int side = 0; side < 2; ++side)
-            search_side(l, c, t, side, {shares[side], question.leaves, sides[side].cost + 1, true}, sides[side]);
-    }
-    out.cost = sides[0].cost + sides[1].cost + split_cost_;
-    out.tree.clear();
-    if (!question.wants_tree) return;
-    const RankedNode& node = level(l).node;
-    out.tree.push_back(name(node, c, t));
-    for (const Outcome& side : sides) out.tree.insert(out.tree.end(), side.tree.begin(), side.tree.end());
-    report(l, question, out);
+    return tree;
 }
 
 // Do the leaves of a tree for all rows hold enough?

@@ -17,6 +17,7 @@
 #include "ranked_node.hpp"
 #include "search.hpp"
 #include "stumps.hpp"
+#include "team.hpp"
 
 namespace goct {
 
@@ -44,7 +45,14 @@ struct ThresholdContext {
 //
 // With a minimum leaf weight, these bounds hold for the relaxed trees, which may have smaller leaves, and these are
 // solved first. All trees are in preorder: threshold, tree of the left side, tree of the right side.
+//
+// Of several best trees the first one is taken: with the fewest levels, then the fewest splits allowed on the left, then
+// the first column and threshold, and the first trees of their sides. Cutoffs, what is remembered and the order of the
+// search have no part in it, so that threads may join the loop over the intervals of a node: which tree is found depends
+// neither on their number nor on time.
 class ThresholdSearch {
+    struct Level;
+
 public:
     struct Size {
         int depth;
@@ -80,16 +88,19 @@ public:
     using Shares = std::array<Size, 2>;     // what is left for the two sides
 
     explicit ThresholdSearch(const ThresholdContext& context);
+    // Another one for the same question, of a member of the crew.
+    ThresholdSearch(const ThresholdSearch& first, int member);
 
     // The same trees: none is deeper than it has splits, or needs more splits than its depth has room for.
     static Size usable(Size size);
 
     // The tree for all rows that costs least, if that is below the cutoff: then bound and cost are equal. Otherwise the
     // bound is at least the cutoff. If the search was stopped, the bound is true and the tree the best so far.
-    Outcome solve(Size size, std::int64_t cutoff);
+    Outcome solve(Size size, std::int64_t cutoff, int jobs);
 
     // For those who walk the nodes themselves and want bounds on the way, smaller leaves allowed: the node of a level is
-    // a side of the one above it, that of level 0 has all rows. The levels below the node at hand are overwritten.
+    // a side of the one above it, that of level 0 has all rows. The levels below the node at hand are overwritten. What
+    // they are told does not depend on what is remembered: least costs, or the cutoff if these are not below it.
     const RankedNode& node(int l) { return level(l).node; }
     void enter(int l, int c, int t, bool right);
     // Do both sides of a threshold hold the minimum leaf weight?
@@ -97,16 +108,25 @@ public:
     // What the node costs at least, and its thresholds before any is solved. At depth two, scan() may follow.
     std::int64_t prepare(int l, const Shares& shares, std::int64_t cutoff);
     Interval between(int c, const Solved& from, const Solved& to) const;
-    // The thresholds of an interval whose bounds are below the limit, and the one to begin with, -1 if all are alike.
+    // The thresholds of an interval whose bounds are below the limit.
     Range alive(int l, const Interval& interval, std::int64_t limit) { return alive(level(l), interval, limit); }
-    int most_promising(int l, int c) { return level(l).best[c]; }
     Solved solve_sides(int l, const Shares& shares, const Interval& interval, int t, std::int64_t limit);
     // Some thresholds spread over all of these, and what their sides cost, at depth two.
     static void spread(int c, const std::vector<Range>& ranges, std::vector<StumpScans::Lane>& lanes);
     std::vector<Solved> scan(int l, const std::vector<StumpScans::Lane>& lanes, const Shares& shares);
+    // For those who do so together: each has a search of its own, and joins a node of another one.
+    using Home = Level;
+    const Home& home(int l) { return level(l); }
+    void join(int l, const Home& home) { level(l) = home; }
+    // Is there enough to do at a node for more than one?
+    static bool is_worth_sharing(const RankedNode& node);
 
 private:
     enum class Leaves { any, allowed };     // does the minimum leaf weight count?
+    enum class Wanted { cost, tree, first_tree };       // of several best trees, any one or the first
+    class Loop;
+    friend class Crew<ThresholdSearch>;
+    friend class CrewWork<ThresholdSearch>;
 
     struct Level {
         RankedNode node;
@@ -118,12 +138,19 @@ private:
     };
     struct Found {              // the root of the best tree so far
         int column = -1, threshold = 0;
+        std::int64_t sides[2]{};        // what these cost; not at depth two
     };
     struct Question {
         Size size;
         Leaves leaves;
         std::int64_t cutoff;
-        bool wants_tree;        // otherwise the cost is enough
+        Wanted wanted;
+    };
+    struct Attempt {            // a solved threshold; if a tree was below the limit its cost, and perhaps the tree
+        Solved solved;
+        Found found;
+        std::int64_t cost = kInfinite;
+        Preorder tree;
     };
 
     Level& level(int l);
@@ -136,7 +163,7 @@ private:
 
     void search(int l, const Question& question, Outcome& out);
     bool search_affordable(int l, const Question& question, Outcome& out);
-    void search_larger(int l, const Question& question, Outcome& out);
+    void search_larger(int l, Question question, Outcome& out);
     Outcome grow(int l, const Question& question);
     void search_stumps(int l, const Question& question, Outcome& out);
 
@@ -146,8 +173,6 @@ private:
         std::int64_t leaf, stump;
     };
     Pair load_pairs(int l);
-    void pick(const Level& at, int c, const std::vector<Solved>& solved, std::int64_t limit,
-              std::vector<StumpScans::Lane>& lanes) const;
     void scan(int l, const std::vector<StumpScans::Lane>& lanes, const Question& question, const Shares& shares,
               std::vector<std::vector<Solved>>& solved, Found& found, Outcome& out);
     void take_pair(int l, const Found& pair, std::int64_t cost, const Question& question, const Shares& shares,
@@ -160,11 +185,13 @@ private:
     void search_intervals(int l, const Question& question, const Shares& shares, std::int64_t whole, Outcome& out);
     Solved solve_sides(int l, const Shares& shares, const Interval& interval, int t, std::int64_t limit,
                        Outcome (&sides)[2]);
-    Solved attempt(int l, const Question& question, const Shares& shares, const Interval& interval, int t,
-                   Outcome& out);
+    Attempt attempt(int l, const Question& question, const Shares& shares, const Interval& interval, int t,
+                    std::int64_t limit, std::int64_t known);
     void search_side(int l, int c, int t, bool right, const Question& question, Outcome& out);
-    void take(int l, int c, int t, const Question& question, const Shares& shares, Outcome (&sides)[2], Outcome& out);
+    Preorder write(int l, const Found& found, const Question& question, const Shares& shares, Wanted wanted);
 
+    static bool is_before(const Question& question, int c, int t, const Found& found);
+    static std::int64_t limit(const Question& question, const Outcome& out, const Found& found, const Interval& interval);
     bool qualifies(const Preorder& tree) const;
     void rank(Level& at);
     Range alive(const Level& at, const Interval& interval, std::int64_t limit) const;
@@ -175,10 +202,14 @@ private:
     const ThresholdContext context_;
     const bool constrained_;
     const std::int64_t split_cost_;
+    std::int64_t swing_ = 0;        // of all rows
     std::unique_ptr<StumpScans> scans_;
-    std::vector<std::unique_ptr<Level>> levels_;
+    static constexpr int kMostLevels = 256;
+    std::vector<std::unique_ptr<Level>> levels_{kMostLevels};      // some threads look at one while another is made
     Size asked_{0};
     Outcome best_;          // for all rows
+    Crew<ThresholdSearch>* crew_ = nullptr;     // while there is one
+    const int member_ = 0;                      // of it
 };
 
 }  // namespace goct

@@ -1,7 +1,9 @@
 // What the unit tests of the core are written with: TEST(name) { CHECK(condition); }
 #pragma once
 
+#include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <random>
 #include <vector>
 
@@ -36,6 +38,12 @@ bool throws(Work&& work) {
 
 using Random = std::mt19937;
 inline int draw(Random& random, int least, int most) { return std::uniform_int_distribution(least, most)(random); }
+
+// More problems by GOCT_TEST_SCALE=100.
+inline int scale() {
+    const char* const factor = std::getenv("GOCT_TEST_SCALE");
+    return factor ? std::max(std::atoi(factor), 1) : 1;
+}
 
 }  // namespace goct::test
 

@@ -1,8 +1,12 @@
+#include <cstring>
 #include <exception>
 
 #include "check.hpp"
 
-int main() {
+// All tests, or those with a word in their names.
+int main(int count, char** words) {
+    if (count > 1)
+        std::erase_if(goct::test::cases, [&](const auto& test) { return !std::strstr(test.name, words[1]); });
     for (const auto& [name, run] : goct::test::cases) {
         const int before = goct::test::failures;
         try {

@@ -39,7 +39,7 @@ std::int64_t unavoidable(const Costs& costs) {
 }
 
 std::int64_t cheapest(const Sample& sample) {
-    Oracle oracle(sample.cells.data(), sample.rows, sample.columns, sample.weights.data(), 1 << 20, Techniques{});
+    Oracle oracle(sample.cells.data(), sample.rows, sample.columns, sample.weights.data(), 1 << 20, 1, Techniques{});
     Question question{sample.costs.data(), sample.classes, sample.split_cost, sample.depth, sample.min_leaf_weight, {}, {}};
     question.max_splits = sample.max_splits;
     Control control;

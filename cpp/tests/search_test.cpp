@@ -45,12 +45,6 @@ Data draw_data(Random& random, int most_rows, int most_columns) {
     return data;
 }
 
-// More problems by GOCT_TEST_SCALE=100.
-int scale() {
-    const char* const factor = std::getenv("GOCT_TEST_SCALE");
-    return factor ? std::max(std::atoi(factor), 1) : 1;
-}
-
 // Least cost of the rows by dynamic programming over row sets and split budgets.
 class BruteForce {
 public:
@@ -122,12 +116,6 @@ bool is_allowed(const Data& data, const Tree& tree) {
     return deepest <= data.depth;
 }
 
-bool same(const Tree& a, const Tree& b) {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const TreeNode& p, const TreeNode& q) {
-        return std::tie(p.feature, p.left, p.right, p.label) == std::tie(q.feature, q.left, q.right, q.label);
-    });
-}
-
 }  // namespace
 
 TEST(answers_equal_brute_force) {
@@ -177,12 +165,12 @@ TEST(threads_find_the_same_tree) {
             question.effort = Effort::all;
             question.cutoff.reset();
             if (!first) first = answer, first_budgets = answers, first_any = any;
-            CHECK(any.cost == first_any->cost && same(any.tree, first_any->tree));
+            CHECK(any.cost == first_any->cost && any.tree == first_any->tree);
             CHECK(answer.proven && answer.cost == first->cost && answer.bound == answer.cost);
-            CHECK(same(answer.tree, first->tree));
+            CHECK(answer.tree == first->tree);
             for (std::size_t m = 0; m < answers.size(); ++m) {
                 CHECK(answers[m].cost == first_budgets[m].cost && answers[m].bound == answers[m].cost);
-                CHECK(same(answers[m].tree, first_budgets[m].tree));
+                CHECK(answers[m].tree == first_budgets[m].tree);
             }
         }
     }

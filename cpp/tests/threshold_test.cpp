@@ -19,8 +19,8 @@ struct Table {
     std::int64_t split_cost = 0, min_leaf_weight = 0;
 
     Question question() const { return {costs.data(), classes, split_cost, depth, min_leaf_weight, {}, {}}; }
-    Oracle oracle(const Techniques& techniques = {}) const {
-        return {ranks.data(), std::size_t(rows), std::size_t(columns), weights.data(), 1 << 20, techniques};
+    Oracle oracle(int jobs = 1, const Techniques& techniques = {}) const {
+        return {ranks.data(), std::size_t(rows), std::size_t(columns), weights.data(), 1 << 20, jobs, techniques};
     }
     std::uint32_t rank(int r, int c) const { return ranks[c * rows + r]; }
 
@@ -60,11 +60,11 @@ Table draw_table(Random& random, int most_rows, int most_columns, int most_ranks
 
 TEST(thresholds_are_features) {
     Random random(31);
-    for (int trial = 0; trial < 150; ++trial) {
+    for (int trial = 0; trial < 150 * scale(); ++trial) {
         const Table table = draw_table(random, trial % 3 ? 25 : 60, 3, trial % 2 ? 6 : 50);
         const auto cells = table.cells();
         Oracle explicit_one(cells.data(), table.rows, cells.size() / table.rows, table.weights.data(), 1 << 20, 1, {});
-        Oracle oracle = table.oracle();
+        Oracle oracle = table.oracle(draw(random, 1, 8));
         Control control;
         Question question = table.question();
         if (trial % 4 == 0) question.max_splits = draw(random, 0, 5);
@@ -79,15 +79,50 @@ TEST(thresholds_are_features) {
     }
 }
 
+// Of several best trees it is always the same one: whatever is remembered, cut off and switched off, and whoever of
+// several threads is faster.
+TEST(the_first_tree_over_thresholds_is_found) {
+    Random random(38);
+    for (int trial = 0; trial < 25 * scale(); ++trial) {
+        Table table = draw_table(random, 40, 3, trial % 2 ? 6 : 30);
+        table.depth = draw(random, 2, 4);
+        Question question = table.question(), other = question, budgets = question;
+        if (trial % 4 == 0) question.max_splits = draw(random, 0, 6);
+        std::vector<std::int64_t> others = table.costs;
+        for (std::int64_t& cost : others) cost += draw(random, 0, 1);
+        other.costs = others.data();
+        budgets.max_splits = draw(random, 0, 4);
+        Techniques none;
+        none.order = none.similarity = none.cache = none.transfer = none.cutoffs = none.first_pass = none.deepening = false;
+        std::optional<Answer> first;
+        std::vector<Answer> first_budgets;
+        for (const int jobs : {0, 1, 2, 3, 8}) {
+            Oracle oracle = table.oracle(jobs, jobs ? Techniques{} : none);
+            Control control;
+            if (draw(random, 0, 1)) oracle.solve(other, control);
+            for (int again = 0; again < 2; ++again) {
+                const Answer answer = oracle.solve(question, control);
+                if (!first) first = answer;
+                CHECK(answer.proven && answer.bound == first->cost && answer.tree == first->tree);
+                question.cutoff = answer.cost + draw(random, 1, 5);
+            }
+            question.cutoff.reset();
+            const auto answers = oracle.solve_budgets(budgets, {}, control);
+            if (first_budgets.empty()) first_budgets = answers;
+            for (std::size_t m = 0; m < answers.size(); ++m) CHECK(answers[m].tree == first_budgets[m].tree);
+        }
+    }
+}
+
 // What was learnt from one question is almost enough for the next one.
 TEST(questions_with_almost_the_same_costs) {
     Random random(36);
-    for (int trial = 0; trial < 40; ++trial) {
+    for (int trial = 0; trial < 40 * scale(); ++trial) {
         Table table = draw_table(random, 60, 3, trial % 2 ? 8 : 50);
         table.depth = draw(random, 2, 4);
         const auto cells = table.cells();
         Oracle explicit_one(cells.data(), table.rows, cells.size() / table.rows, table.weights.data(), 1 << 20, 1, {});
-        Oracle oracle = table.oracle();
+        Oracle oracle = table.oracle(draw(random, 1, 8));
         Control control;
         std::int64_t price[4];
         for (std::int64_t& p : price) p = draw(random, 150, 250);
@@ -110,9 +145,9 @@ TEST(questions_with_almost_the_same_costs) {
 
 TEST(a_stopped_search_over_thresholds_tells_the_truth) {
     Random random(32);
-    for (int trial = 0; trial < 150; ++trial) {
+    for (int trial = 0; trial < 150 * scale(); ++trial) {
         const Table table = draw_table(random, 25, 3, 12);
-        Oracle oracle = table.oracle();
+        Oracle oracle = table.oracle(draw(random, 1, 8));
         Control all;
         const std::int64_t best = table.oracle().solve(table.question(), all).cost;
         Control control;
@@ -132,7 +167,7 @@ TEST(bounds_over_thresholds_climb) {
         table.depth = draw(random, 4, 5);
         Control all;
         const std::int64_t best = table.oracle().solve(table.question(), all).cost;
-        Oracle oracle = table.oracle();
+        Oracle oracle = table.oracle(draw(random, 1, 8));
         for (const double share : {1e-4, 1e-3, 1e-2}) {
             Control control(share * draw(random, 1, 10));
             Question question = table.question();
@@ -204,7 +239,7 @@ std::vector<std::pair<std::int64_t, std::int64_t>> front_of(Oracle& oracle, cons
 
 TEST(fronts_of_thresholds_are_those_of_features) {
     Random random(34);
-    for (int trial = 0; trial < 120; ++trial) {
+    for (int trial = 0; trial < 120 * scale(); ++trial) {
         const Table table = draw_table(random, trial % 3 ? 15 : 40, 3, trial % 2 ? 6 : 40);
         std::vector<std::int64_t> positives, negatives;
         for (int r = 0; r < table.rows; ++r) {
@@ -218,12 +253,53 @@ TEST(fronts_of_thresholds_are_those_of_features) {
             question.limits = {draw(random, 0, 3 * table.rows), draw(random, 0, table.rows), draw(random, 0, table.rows)};
         const auto cells = table.cells();
         Oracle explicit_one(cells.data(), table.rows, cells.size() / table.rows, table.weights.data(), 1 << 20, 1, {});
-        Oracle oracle = table.oracle();
+        Oracle oracle = table.oracle(draw(random, 1, 8));
         Control control;
         const auto truth = front_of(explicit_one, question, control);
         Control stopping;
         stopping.stop_after(draw(random, 0, 300));
         front_of(oracle, question, stopping);       // leaves nothing wrong behind
         CHECK(front_of(oracle, question, control) == truth);
+    }
+}
+
+// The same points in the same order, and the same tree.
+TEST(fronts_of_thresholds_do_not_depend_on_threads) {
+    Random random(39);
+    for (int trial = 0; trial < 25 * scale(); ++trial) {
+        Table table = draw_table(random, 30, 3, trial % 2 ? 6 : 30);
+        std::vector<std::int64_t> positives, negatives;
+        for (int r = 0; r < table.rows; ++r) {
+            positives.push_back(draw(random, 0, 3));
+            negatives.push_back(draw(random, 0, 3));
+        }
+        FrontQuestion question{positives.data(), negatives.data(), {draw(random, 1, 3), draw(random, 1, 3)},
+                               {1000, 1000, 1000}, draw(random, 2, 4), table.min_leaf_weight, {}};
+        if (trial % 4 == 0) question.max_splits = draw(random, 0, 6);
+        table.split_cost = 0;
+        table.classes = 2;
+        table.costs.clear();
+        for (int r = 0; r < table.rows; ++r)
+            table.costs.insert(table.costs.end(), {question.direction.x * positives[r], question.direction.y * negatives[r]});
+        const std::int64_t factor = draw(random, 1, 5);
+        std::optional<std::vector<std::int64_t>> first;
+        for (const int jobs : {1, 2, 3, 8}) {
+            Oracle oracle = table.oracle(jobs);
+            Control control;
+            if (draw(random, 0, 1)) oracle.solve(table.question(), control);    // something is remembered
+            std::vector<std::int64_t> seen;
+            std::int64_t best = 1000000;
+            const auto visit = [&](const Spot& spot) -> std::optional<Limits> {
+                seen.insert(seen.end(), {spot.x, spot.y});
+                if ((spot.x + 1) * (spot.y + factor) >= best) return std::nullopt;
+                best = (spot.x + 1) * (spot.y + factor);
+                return Limits{1000, best / factor, best};
+            };
+            const FrontAnswer answer = oracle.search_front(question, visit, control);
+            CHECK(answer.proven);
+            for (const TreeNode& node : answer.tree) seen.insert(seen.end(), {node.feature, node.label});
+            if (!first) first = seen;
+            CHECK(*first == seen);
+        }
     }
 }

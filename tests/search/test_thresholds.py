@@ -72,22 +72,67 @@ def hard_ranks(rows=3000, columns=8, seed=0):
     return ranks, np.stack([labels, 1 - labels], axis=1)
 
 
-def test_time_limit_leaves_a_tree_and_a_bound():
+@pytest.mark.parametrize("n_jobs", [1, 3])
+def test_time_limit_leaves_a_tree_and_a_bound(n_jobs):
     ranks, costs = hard_ranks()
-    result = LinearOracle.from_ranks(ranks).solve(costs, max_depth=4, time_limit=0.2)
+    oracle = LinearOracle.from_ranks(ranks, n_jobs=n_jobs)
+    result = oracle.solve(costs, max_depth=4, time_limit=0.2)
     assert result.status is OracleStatus.STOPPED
     assert result.limit is Limit.TIME
     assert result.stats["seconds"] < 2
     assert 0 <= result.bound < result.cost < costs.sum(axis=0).min()
 
 
-def test_callback_stops():
+@pytest.mark.parametrize("n_jobs", [1, 3])
+def test_callback_stops(n_jobs):
     ranks, costs = hard_ranks(500)
-    result = LinearOracle.from_ranks(ranks).solve(
+    result = LinearOracle.from_ranks(ranks, n_jobs=n_jobs).solve(
         costs, max_depth=5, callback=lambda p: p.cost is not None
     )
     assert result.limit is Limit.INTERRUPTED
     assert result.tree is not None
+
+
+def test_threads_find_the_same_tree():
+    ranks, costs = hard_ranks(800, 6)
+    one, *others = (LinearOracle.from_ranks(ranks, n_jobs=n_jobs) for n_jobs in (1, 2, 5))
+    first = one.solve(costs, max_depth=3)
+    for oracle in others:
+        found = oracle.solve(costs, max_depth=3)
+        assert (found.tree, found.cost, found.bound) == (first.tree, first.cost, first.cost)
+
+
+def test_threads_visit_the_same_points():
+    ranks, costs = hard_ranks(100, 5)
+    rows = len(ranks)
+
+    def look(n_jobs):
+        seen, best = [], rows * rows
+
+        def visit(x, y):
+            nonlocal best
+            seen.append((x, y))
+            if (x + 1) * (y + 1) >= best:
+                return None
+            best = (x + 1) * (y + 1)
+            return rows, best, best
+
+        oracle = LinearOracle.from_ranks(ranks, n_jobs=n_jobs)
+        found = oracle.search_front(
+            costs[:, 0],
+            costs[:, 1],
+            direction=(1, 1),
+            budget=rows,
+            box=(rows, rows),
+            visit=visit,
+            max_depth=3,
+        )
+        assert found.proven
+        return seen, found.tree
+
+    first = look(1)
+    assert look(2) == first
+    assert look(5) == first
 
 
 def test_memory_limit():

@@ -2,8 +2,10 @@
 
 ``python -m tests.support.attack 20000`` compares that many answers with brute force;
 ``python -m tests.support.attack 20000 0 ranks`` does so over thresholds of ranked columns,
-which are searched as such although there are few of them. With ``switches`` the search has some
-threads, little memory or only some of its techniques.
+which are searched as such although there are few of them, by up to eight threads. With ``switches``
+the search has little memory or only some of its techniques, and up to three threads. Problems as
+small as these are over before a thread begins, unless the core was built with
+``-Ccmake.build-type=Debug``: then threads share everything at once.
 """
 
 from __future__ import annotations
@@ -138,6 +140,11 @@ def random_case(rng: np.random.Generator, *, require: bool = False, ranked: bool
     return case
 
 
+def _add_threads(case: Case, rng: np.random.Generator) -> Case:
+    case.options["n_jobs"] = int(rng.integers(1, 9))
+    return case
+
+
 def _add_switches(case: Case, rng: np.random.Generator) -> Case:
     """Add options that change the speed of a search, not what it finds."""
     off = rng.choice([*TECHNIQUES], rng.integers(0, len(TECHNIQUES)), replace=False)
@@ -230,6 +237,9 @@ def main() -> int:
         problem_oracle.FEW_THRESHOLDS = -1
     rng = np.random.default_rng(seed)
     cases = (random_case(rng, ranked=ranked) for _ in range(number))
+    if ranked:
+        threads = np.random.default_rng([seed, 2])
+        cases = (_add_threads(case, threads) for case in cases)
     if "switches" in sys.argv:
         switches = np.random.default_rng([seed, 1])
         cases = (_add_switches(case, switches) for case in cases)

@@ -209,10 +209,8 @@ class LinearOracle:
             Integer matrix, one row per row and one column per column of numbers. The ranks of a
             column are 0, ..., m_j - 1, each of them taken by some row; 0/1 columns are columns of
             two ranks. Every row a different one for full speed.
-        weights, memory_limit, techniques
+        weights, memory_limit, n_jobs, techniques
             As for `LinearOracle`; "inheritance" and "slack" make no difference here.
-        n_jobs
-            Checked; the search runs on one thread.
         """
         matrix = np.asarray(ranks)
         if matrix.ndim != 2:
@@ -445,7 +443,7 @@ class LinearOracle:
         Notes
         -----
         Ctrl-C, the callback and the time limit stop the search within a fraction of a second; a
-        tree of the last accepted point is returned all the same. The search uses one thread,
+        tree of the last accepted point is returned all the same. The points come in the same order
         whatever `n_jobs` is.
         """
         a, b = (_non_negative(weight, "direction") for weight in direction)
