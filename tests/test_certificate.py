@@ -327,3 +327,36 @@ def test_penalties_and_budgets_inside_the_hull(
     assert goct.verify(path, problem).objective == (
         None if solution.tree is None else pytest.approx(float(solution.objective))
     )
+
+
+def test_what_is_known_of_a_budget_says_nothing_of_larger_trees(tmp_path: Path) -> None:
+    rows = [
+        "10110",
+        "10111",
+        "10111",
+        "00011",
+        "01101",
+        "01111",
+        "00001",
+        "00000",
+        "10111",
+        "00011",
+    ]
+    X, y, path = (
+        np.array([list(map(int, row)) for row in rows]),
+        [1, 1, 0, 0, 0, 1, 1, 0, 1, 1],
+        tmp_path / "proof.gct",
+    )
+    problem = goct.Problem.from_arrays(X, y, sample_weight=[7, 7, 7, 2, 2, 7, 1, 3, 3, 1])
+    solution = goct.solve(
+        problem,
+        "mcc",
+        2,
+        max_splits=2,
+        split_penalty=0.01,
+        constraints=["f1 >= 0.2"],
+        certificate=path,
+    )
+    assert solution.certificate is not None
+    assert solution.certificate.proves == "all"
+    assert goct.verify(path, problem).objective == pytest.approx(float(solution.objective))

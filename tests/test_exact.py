@@ -159,9 +159,25 @@ def test_scaling_extreme_numbers(values) -> None:
     assert abs(unit * int(integers.max()) - Fraction(max(values))) <= Fraction(max(values)) / 10**6
 
 
-def test_scaling_refuses_sums_beyond_64_bits() -> None:
+@pytest.mark.parametrize(
+    "values",
+    [
+        np.array([2**61, 2**61, 2**61]),
+        np.array([2**61, -(2**61)]),
+        np.array([2**64 - 1, 3], dtype=np.uint64),
+        np.array([2**62], dtype=np.uint64),
+    ],
+)
+def test_scaling_refuses_sums_beyond_64_bits(values) -> None:
     with pytest.raises(ValueError, match=r"2\*\*62"):
-        scale_to_integers(np.array([2**61, 2**61, 2**61]), "weights")
+        scale_to_integers(values, "weights")
+
+
+@pytest.mark.parametrize("dtype", [bool, np.uint8, np.uint64, np.int64])
+def test_scaling_whole_numbers_keeps_them(dtype) -> None:
+    for values in ([], [1, 0, 1], [2**61, 2**60] if dtype in (np.uint64, np.int64) else [1]):
+        integers, unit, exact = scale_to_integers(np.array(values, dtype=dtype), "weights")
+        assert (integers.dtype, integers.tolist(), unit, exact) == (np.int64, values, 1, True)
 
 
 def test_comparison_at_equality() -> None:

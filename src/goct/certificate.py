@@ -42,7 +42,7 @@ from goct.plane.points import Plane, Target
 from goct.plane.staircase import Staircase
 from goct.problem import Problem
 from goct.solution import Certificate, Solution, Status
-from goct.task import Task
+from goct.task import SizeLimit, Task
 from goct.tree import Leaf, Node, Tree
 from goct.verify import checker, data_of, feature_in
 from goct.verify.checker import ANY, Data, Number, Question, read_header
@@ -580,6 +580,11 @@ def _depth(task: Task) -> int:
     return ANY if size.max_depth is None and size.max_splits is None else size.reachable_depth
 
 
+def _is_limited(size: SizeLimit) -> bool:
+    """Say whether there are trees that only the number of their splits excludes."""
+    return size.max_splits is not None and size.most_splits < 2**size.deepest - 1
+
+
 def _prove_linear(
     prover: _Prover, task: Task, asked: checker.Task, wanted: Sequence[Exact | None]
 ) -> tuple[list[int], list[Exact | None]]:
@@ -605,8 +610,7 @@ def _prove_linear(
             "the weights, costs or penalties are too fine for a certificate; round them"
         )
     price = min(price, 2 * most + 1)  # at which nothing pays, as at any higher one
-    is_full = size.max_splits is None or size.max_splits >= 2**size.deepest - 1
-    budget = None if is_full and len(wanted) == 1 else size.most_splits
+    budget = None if len(wanted) == 1 and not _is_limited(size) else size.most_splits
     question = Question(
         prover.columns,
         rows,
@@ -677,7 +681,7 @@ class _Plane:
 
     def _read(self, proven: Proven) -> Question | None:
         size = proven.size
-        is_limited = size.max_splits is not None and size.most_splits < 2**size.deepest - 1
+        is_limited = _is_limited(size)
         if proven.a < 0 or proven.b < 0:
             return None
         if is_limited and not proven.by_splits and proven.split_cost:
@@ -824,10 +828,12 @@ class _Plane:
             if b:
                 least = line.at(self.asked.most_splits, self.asked.deepest) or 0
                 known[a, b] = max(known.get((a, b), 0), least)
+        # What is known of a budget is no bound on trees with more splits, which these are about.
         plain, begin = [], len(self.lines)
         for i, ((a, b), least) in enumerate(known.items(), begin):
             plain.append((i, a, b, least))
-            self.lines.append(self._line(a, b, (least,), _depth(task), 0, by_splits=False))
+            of_all = (0 if _is_limited(size) else least,)
+            self.lines.append(self._line(a, b, of_all, _depth(task), 0, by_splits=False))
         floors = np.array([-((a * fn - least) // b) for _, a, b, least in plain])
         nearest, found = floors.argmax(axis=0), {}
         for (splits, _), ceiling, part in zip(targets, self._ceilings(targets), left, strict=True):

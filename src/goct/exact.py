@@ -299,12 +299,10 @@ def scale_to_integers(values: NDArray[Any], name: str) -> tuple[NDArray[np.int64
     absolute values, which leaves room for exact products of two such sums.
     """
     if values.dtype.kind in "bui":
-        if values.size and values.dtype == np.uint64 and values.max() >= _INT64_LIMIT:
+        # In floats, which hold unsigned numbers and their sums, too.
+        if np.abs(values.astype(np.float64)).sum() >= _INT64_LIMIT:
             raise ValueError(f"{name} are too large: their sum must stay below 2**62")
-        integers = values.astype(np.int64)
-        if _absolute_sum(integers) >= _INT64_LIMIT:
-            raise ValueError(f"{name} are too large: their sum must stay below 2**62")
-        return integers, Fraction(1), True
+        return values.astype(np.int64), Fraction(1), True
 
     distinct, inverse = np.unique(values, return_inverse=True)
     fractions = [as_fraction(value, name) for value in distinct]
@@ -328,7 +326,3 @@ def scale_to_integers(values: NDArray[Any], name: str) -> tuple[NDArray[np.int64
     exponent = int(np.ceil(np.log2(np.abs(relative).sum()))) - 28
     integers = np.rint(relative * 2.0**-exponent).astype(np.int64)
     return integers, Fraction(2) ** (int(magnitude) + exponent), False
-
-
-def _absolute_sum(integers: NDArray[np.int64]) -> float:
-    return float(np.abs(integers.astype(np.float64)).sum())
