@@ -273,113 +273,12 @@ private:
     std::vector<std::uint32_t> counts_;     // by line
 };
 
-template <class T>
-class Scans final : public StumpScans {
-public:
-    Scans(const Costs& costs, Control& control) : costs_(costs), pace_(control) {
-        for (int r = 0; r < costs.rows(); ++r)
-            each_cost(r, [&](std::int64_t cost, int) { values_.push_back(static_cast<T>(cost)); });
-        std::sort(values_.begin(), values_.end());
-        values_.erase(std::unique(values_.begin(), values_.end()), values_.end());
-        masked_ = values_.size() > kMostValues;
-        if (masked_) values_.assign(1, static_cast<T>(-1));
-        for (const T value : values_)
-            for (int bucket = 0; bucket < kLines; ++bucket)
-                for (int i = 0; i < kMost; ++i) table_.push_back(i < bucket ? 0 : value);
-    }
-
-    void load(const RankedNode& node) override {
-        node_ = &node;
-        for (auto* list : {&row_, &label_, &first_line_, &order_, &run_begin_, &run_end_, &run_label_, &block_}) list->clear();
-        block_begin_.assign(1, 0);
-        for (auto* list : {&cost_, &run_all_, &run_rest_, &run_cut_}) list->clear();
-        first_.assign(1, 0);
-        avoidable_.clear();
-        total_.assign(costs_.classes() + 1, 0);
-        for (int i = 0; i < node.rows(); ++i) {
-            const int r = node.row(i);
-            for (int k = 0; k < costs_.classes(); ++k) {
-                avoidable_.push_back(costs_.cost(r, k) - costs_.base(r));
-                total_[k] += avoidable_.back();
-            }
-            total_.back() += costs_.swing(r);
-            each_cost(r, [&](std::int64_t cost, int label) {
-                const auto value = std::lower_bound(values_.begin(), values_.end(), static_cast<T>(cost));
-                row_.push_back(i);
-                label_.push_back(label);
-                cost_.push_back(static_cast<T>(cost));
-                first_line_.push_back(masked_ ? 0 : kLines * static_cast<int>(value - values_.begin()));
-            });
-            first_.push_back(static_cast<int>(row_.size()));
-        }
-        for (int c = 0; c < node.columns(); ++c) {
-            pace_.step(8 * row_.size());
-            run_begin_.push_back(static_cast<int>(run_end_.size()));
-            add_runs(c);
-            sum_runs();
-            if (in_blocks()) add_blocks();
-        }
-        run_begin_.push_back(static_cast<int>(run_end_.size()));
-        line_.resize(row_.size());
-    }
-
-    void solve(const Lane* lanes, int count, Values& values) override {
-        const bool is_one_column = lanes[0].column == lanes[count - 1].column;
-        if (is_one_column) {
-            fill_buckets(lanes, count);
-            add_buckets(lanes[0].column, count, values);
-        } else {
-            fill_rows(lanes, count);
-            for (int i = 0; i < count; ++i) add_lane(lanes[i], i, values);
-        }
-        T least[2][kMost] = {}, most[2][kMost] = {};
-        for (int d = 0; d < node_->columns(); ++d) {
-            pace_.step(row_.size() * count / 8 + 1);
-            const int begin = run_begin_[d];
-            Scan<T> scan{};
-            scan.order = order_.data() + d * row_.size();
-            scan.lines = !is_one_column ? Lines::rows : masked_ ? Lines::masks : Lines::values;
-            scan.table = is_one_column ? table_.data() : rows_.get(0);
-            scan.line = line_.data();
-            scan.cost = cost_.data();
-            scan.ends = run_end_.data() + begin;
-            scan.all = run_all_.data() + begin;
-            scan.runs = run_begin_[d + 1] - begin;
-            for (int side = 0; side < 2; ++side) scan.least[side] = least[side], scan.most[side] = most[side];
-            if (!two_classes()) {
-                scan.label = run_label_.data() + begin;
-                scan.rest = run_rest_.data() + begin;
-                scan.is_cut = run_cut_.data() + begin;
-                scan.classes = costs_.classes();
-                scan.sums = sums_.get(std::size_t(kMost) * scan.classes);
-                scan.halves = halves_.get(std::size_t(2) * kMost * scan.runs);
-            }
-            if (is_one_column && in_blocks()) {
-                const int first = block_begin_[d];
-                block_scan_.run(scan, values_, block_.data() + first, block_begin_[d + 1] - first - 1, count);
-            } else {
-                run(scan, count);
-            }
-        }
-        for (int side = 0; side < 2; ++side)
-            for (int i = 0; i < count; ++i) {
-                const PartSums& part = part_[side][i];
-                const std::int64_t split =
-                    two_classes() ? part.first + std::min<std::int64_t>(part.beyond - most[side][i], least[side][i])
-                                  : part.swing - most[side][i];
-                values.stump[side][i] = std::min(values.leaf[side][i], split);
-            }
-    }
-
-private:
-    struct PartSums {
-        std::int64_t first, beyond, swing;
-    };
+// A node's costs, in runs by column, and the leaves of its thresholds: what the numbers of the scans do not matter for.
+class NodeCosts : public StumpScans {
+protected:
+    NodeCosts(const Costs& costs, Control& control) : costs_(costs), pace_(control) {}
 
     bool two_classes() const { return costs_.classes() == 2; }
-    bool in_blocks() const {
-        return sizeof(T) > 2 && two_classes() && !masked_ && values_.size() <= kFewValues && row_.size() >= kManyRows;
-    }
 
     template <class Visit>
     void each_cost(int r, Visit&& visit) const {
@@ -390,114 +289,44 @@ private:
         }
     }
 
-    // What all costs of some rows have in common: their sign or class; kNone without costs, kMixed if they differ.
-    static constexpr int kNone = -2, kMixed = -3;
-    int kind(int e) const { return two_classes() ? (cost_[e] > 0) - (cost_[e] < 0) : label_[e]; }
-    static int common(int a, int b) { return a == kNone || a == b ? b : b == kNone ? a : kMixed; }
-
-    // Groups of one kind are a run: a stump is best with all or none of it on a side, because every sum over a part of it
-    // rises or falls from one end to the other (two classes), and the sum of two maxima of linear functions is convex
-    // (several). Of several classes a mixed group is a run per class, and is cut only behind the last one.
-    void add_runs(int c) {
-        const int *const order = node_->order(c), *const ends = node_->ends(c);
-        const auto before = order_.size();
-        int last = kNone;
-        for (int g = 0, k = 0; g < node_->groups(c); ++g) {
-            const auto begin = order_.size();
-            int all = kNone;
-            for (; k < ends[g]; ++k)
-                for (int e = first_[order[k]]; e < first_[order[k] + 1]; ++e) {
-                    order_.push_back(e);
-                    all = common(all, two_classes() && cost_[e] == 0 ? kNone : kind(e));
-                }
-            if (last == kMixed || common(last, all) == kMixed) {
-                close_run(static_cast<int>(begin - before), true);
-                last = kNone;
+    void read(const RankedNode& node) {
+        node_ = &node;
+        for (auto* list : {&row_, &label_, &order_, &run_begin_, &run_end_, &run_label_}) list->clear();
+        for (auto* list : {&cost_, &avoidable_, &run_all_, &run_rest_}) list->clear();
+        run_cut_.clear();
+        first_.assign(1, 0);
+        total_.assign(costs_.classes() + 1, 0);
+        for (int i = 0; i < node.rows(); ++i) {
+            const int r = node.row(i);
+            for (int k = 0; k < costs_.classes(); ++k) {
+                avoidable_.push_back(costs_.cost(r, k) - costs_.base(r));
+                total_[k] += avoidable_.back();
             }
-            last = common(last, all);
-            if (last != kMixed || two_classes()) continue;
-            std::stable_sort(order_.begin() + begin, order_.end(), [&](int e, int f) { return label_[e] < label_[f]; });
-            for (auto e = begin + 1; e < order_.size(); ++e)
-                if (label_[order_[e]] != label_[order_[e - 1]]) close_run(static_cast<int>(e - before), false);
+            total_.back() += costs_.swing(r);
+            each_cost(r, [&](std::int64_t cost, int label) {
+                row_.push_back(i);
+                label_.push_back(label);
+                cost_.push_back(cost);
+            });
+            first_.push_back(static_cast<int>(row_.size()));
         }
-        close_run(static_cast<int>(order_.size() - before), true);
-        if (two_classes()) put_longest_last();
-    }
-
-    // The last column from behind, if that saves more: sums from the other end do as well, and the last run is not read.
-    void put_longest_last() {
-        const auto ends = run_end_.begin() + run_begin_.back(), last = run_end_.end() - 1;
-        const int all = *last;
-        if (ends == last || *ends <= all - *(last - 1)) return;
-        std::reverse(order_.end() - all, order_.end());
-        std::reverse(ends, last);
-        for (auto end = ends; end != last; ++end) *end = all - *end;
-    }
-
-    void close_run(int end, bool is_cut) {
-        run_end_.push_back(end);
-        run_cut_.push_back(static_cast<T>(is_cut ? -1 : 0));
-    }
-
-    // The sums of the last column's runs.
-    void sum_runs() {
-        const int* const order = order_.data() + order_.size() - row_.size();
-        std::vector<std::int64_t> sums(costs_.classes(), 0);
-        const int begin = run_begin_.back(), end = static_cast<int>(run_end_.size());
-        const auto each_run = [&](auto&& visit) {
-            for (int run = begin, k = 0; run < end; ++run) {
-                const int label = k < run_end_[run] ? label_[order[k]] : 0;
-                std::int64_t sum = 0;
-                for (; k < run_end_[run]; ++k) sum += cost_[order[k]];
-                visit(label, sum);
-            }
-        };
-        each_run([&](int label, std::int64_t sum) {
-            sums[label] += sum;
-            run_label_.push_back(label);
-            run_all_.push_back(static_cast<T>(sums[label]));
-        });
-        if (two_classes()) return;
-        each_run([&](int label, std::int64_t sum) {
-            run_rest_.push_back(static_cast<T>(sums[label]));
-            sums[label] -= sum;
-        });
-    }
-
-    // The last column's runs in blocks.
-    void add_blocks() {
-        const int* const ends = run_end_.data() + run_begin_.back();
-        const int runs = static_cast<int>(run_end_.size()) - run_begin_.back();
-        for (int run = 0, end = 0; run < runs; ++run) {
-            if (run > 0 && ends[run] <= end) continue;
-            block_.push_back(run);
-            end = (run ? ends[run - 1] : 0) + kBlockRows;
+        for (int c = 0; c < node.columns(); ++c) {
+            pace_.step(8 * row_.size());
+            run_begin_.push_back(static_cast<int>(run_end_.size()));
+            add_runs(c);
+            sum_runs();
         }
-        block_.push_back(runs);
-        block_begin_.push_back(static_cast<int>(block_.size()));
+        run_begin_.push_back(static_cast<int>(run_end_.size()));
     }
 
-    void fill_buckets(const Lane* lanes, int count) {
+    // In which bucket each group of the thresholds' column is.
+    void find_buckets(const Lane* lanes, int count) {
         const int c = lanes[0].column;
         bucket_.clear();
         for (int g = 0, b = 0; g < node_->groups(c); ++g) {
             while (b < count && lanes[b].threshold < g) ++b;
             bucket_.push_back(b);
         }
-        const int* const group = node_->group(c);
-        for (std::size_t e = 0; e < row_.size(); ++e)
-            line_[e] = static_cast<std::uint16_t>(first_line_[e] + bucket_[group[row_[e]]]);
-    }
-
-    void fill_rows(const Lane* lanes, int count) {
-        T* line = rows_.get(row_.size() * kMost);
-        const int* groups[kMost];
-        for (int i = 0; i < count; ++i) groups[i] = node_->group(lanes[i].column);
-        for (std::size_t e = 0; e < row_.size(); ++e, line += kMost) {
-            for (int i = 0; i < count; ++i) line[i] = groups[i][row_[e]] <= lanes[i].threshold ? cost_[e] : 0;
-            std::fill(line + count, line + kMost, T{0});    // whole vectors are added
-        }
-        pace_.step(row_.size() * count);
     }
 
     // The leaves of both sides of all thresholds of a column.
@@ -548,29 +377,235 @@ private:
         }
     }
 
+    struct PartSums {
+        std::int64_t first, beyond, swing;
+    };
+
     const Costs& costs_;
     Pace pace_;
-    std::vector<T> values_, table_;
-    bool masked_ = false;
 
     // About the node: its costs, by row; the order of each column; its runs.
     const RankedNode* node_ = nullptr;
     std::vector<std::int64_t> avoidable_;       // by row and class
     std::vector<std::int64_t> total_;           // by class, and the swing
-    std::vector<int> row_, label_, first_line_; // by cost
-    std::vector<T> cost_;
+    std::vector<int> row_, label_;              // by cost
+    std::vector<std::int64_t> cost_;
     std::vector<int> first_;                    // by row: its first cost
     std::vector<int> order_, run_begin_, run_end_, run_label_;
-    std::vector<T> run_all_, run_rest_, run_cut_;
-    std::vector<int> block_, block_begin_;      // by column: where blocks begin, and the number of runs
+    std::vector<std::int64_t> run_all_, run_rest_;
+    std::vector<bool> run_cut_;
+
+    // About the thresholds of a call.
+    std::vector<int> bucket_;                   // by group
+    std::vector<std::int64_t> bucket_sums_;
+    PartSums part_[2][kMost];
+
+private:
+    // What all costs of some rows have in common: their sign or class; kNone without costs, kMixed if they differ.
+    static constexpr int kNone = -2, kMixed = -3;
+    int kind(int e) const { return two_classes() ? (cost_[e] > 0) - (cost_[e] < 0) : label_[e]; }
+    static int common(int a, int b) { return a == kNone || a == b ? b : b == kNone ? a : kMixed; }
+
+    // Groups of one kind are a run: a stump is best with all or none of it on a side, because every sum over a part of it
+    // rises or falls from one end to the other (two classes), and the sum of two maxima of linear functions is convex
+    // (several). Of several classes a mixed group is a run per class, and is cut only behind the last one.
+    void add_runs(int c) {
+        const int *const order = node_->order(c), *const ends = node_->ends(c);
+        const auto before = order_.size();
+        int last = kNone;
+        for (int g = 0, k = 0; g < node_->groups(c); ++g) {
+            const auto begin = order_.size();
+            int all = kNone;
+            for (; k < ends[g]; ++k)
+                for (int e = first_[order[k]]; e < first_[order[k] + 1]; ++e) {
+                    order_.push_back(e);
+                    all = common(all, two_classes() && cost_[e] == 0 ? kNone : kind(e));
+                }
+            if (last == kMixed || common(last, all) == kMixed) {
+                close_run(static_cast<int>(begin - before), true);
+                last = kNone;
+            }
+            last = common(last, all);
+            if (last != kMixed || two_classes()) continue;
+            std::stable_sort(order_.begin() + begin, order_.end(), [&](int e, int f) { return label_[e] < label_[f]; });
+            for (auto e = begin + 1; e < order_.size(); ++e)
+                if (label_[order_[e]] != label_[order_[e - 1]]) close_run(static_cast<int>(e - before), false);
+        }
+        close_run(static_cast<int>(order_.size() - before), true);
+        if (two_classes()) put_longest_last();
+    }
+
+    // The last column from behind, if that saves more: sums from the other end do as well, and the last run is not read.
+    void put_longest_last() {
+        const auto ends = run_end_.begin() + run_begin_.back(), last = run_end_.end() - 1;
+        const int all = *last;
+        if (ends == last || *ends <= all - *(last - 1)) return;
+        std::reverse(order_.end() - all, order_.end());
+        std::reverse(ends, last);
+        for (auto end = ends; end != last; ++end) *end = all - *end;
+    }
+
+    void close_run(int end, bool is_cut) {
+        run_end_.push_back(end);
+        run_cut_.push_back(is_cut);
+    }
+
+    // The sums of the last column's runs.
+    void sum_runs() {
+        const int* const order = order_.data() + order_.size() - row_.size();
+        std::vector<std::int64_t> sums(costs_.classes(), 0);
+        const int begin = run_begin_.back(), end = static_cast<int>(run_end_.size());
+        const auto each_run = [&](auto&& visit) {
+            for (int run = begin, k = 0; run < end; ++run) {
+                const int label = k < run_end_[run] ? label_[order[k]] : 0;
+                std::int64_t sum = 0;
+                for (; k < run_end_[run]; ++k) sum += cost_[order[k]];
+                visit(label, sum);
+            }
+        };
+        each_run([&](int label, std::int64_t sum) {
+            sums[label] += sum;
+            run_label_.push_back(label);
+            run_all_.push_back(sums[label]);
+        });
+        if (two_classes()) return;
+        each_run([&](int label, std::int64_t sum) {
+            run_rest_.push_back(sums[label]);
+            sums[label] -= sum;
+        });
+    }
+};
+
+template <class T>
+class Scans final : public NodeCosts {
+public:
+    Scans(const Costs& costs, Control& control) : NodeCosts(costs, control) {
+        for (int r = 0; r < costs.rows(); ++r)
+            each_cost(r, [&](std::int64_t cost, int) { values_.push_back(static_cast<T>(cost)); });
+        std::sort(values_.begin(), values_.end());
+        values_.erase(std::unique(values_.begin(), values_.end()), values_.end());
+        masked_ = values_.size() > kMostValues;
+        if (masked_) values_.assign(1, static_cast<T>(-1));
+        for (const T value : values_)
+            for (int bucket = 0; bucket < kLines; ++bucket)
+                for (int i = 0; i < kMost; ++i) table_.push_back(i < bucket ? 0 : value);
+    }
+
+    void load(const RankedNode& node) override {
+        read(node);
+        cost_of_.assign(cost_.begin(), cost_.end());
+        all_.assign(run_all_.begin(), run_all_.end());
+        rest_.assign(run_rest_.begin(), run_rest_.end());
+        cut_.clear();
+        for (const bool is_cut : run_cut_) cut_.push_back(static_cast<T>(is_cut ? -1 : 0));
+        first_line_.clear();
+        for (const T cost : cost_of_) {
+            const auto value = std::lower_bound(values_.begin(), values_.end(), cost);
+            first_line_.push_back(masked_ ? 0 : kLines * static_cast<int>(value - values_.begin()));
+        }
+        line_.resize(row_.size());
+        block_.clear();
+        block_begin_.assign(1, 0);
+        if (in_blocks()) add_blocks();
+    }
+
+    void solve(const Lane* lanes, int count, Values& values) override {
+        const bool is_one_column = lanes[0].column == lanes[count - 1].column;
+        if (is_one_column) {
+            find_buckets(lanes, count);
+            fill_lines(lanes[0].column);
+            add_buckets(lanes[0].column, count, values);
+        } else {
+            fill_rows(lanes, count);
+            for (int i = 0; i < count; ++i) add_lane(lanes[i], i, values);
+        }
+        T least[2][kMost] = {}, most[2][kMost] = {};
+        for (int d = 0; d < node_->columns(); ++d) {
+            pace_.step(row_.size() * count / 8 + 1);
+            const int begin = run_begin_[d];
+            Scan<T> scan{};
+            scan.order = order_.data() + d * row_.size();
+            scan.lines = !is_one_column ? Lines::rows : masked_ ? Lines::masks : Lines::values;
+            scan.table = is_one_column ? table_.data() : rows_.get(0);
+            scan.line = line_.data();
+            scan.cost = cost_of_.data();
+            scan.ends = run_end_.data() + begin;
+            scan.all = all_.data() + begin;
+            scan.runs = run_begin_[d + 1] - begin;
+            for (int side = 0; side < 2; ++side) scan.least[side] = least[side], scan.most[side] = most[side];
+            if (!two_classes()) {
+                scan.label = run_label_.data() + begin;
+                scan.rest = rest_.data() + begin;
+                scan.is_cut = cut_.data() + begin;
+                scan.classes = costs_.classes();
+                scan.sums = sums_.get(std::size_t(kMost) * scan.classes);
+                scan.halves = halves_.get(std::size_t(2) * kMost * scan.runs);
+            }
+            if (is_one_column && in_blocks()) {
+                const int first = block_begin_[d];
+                block_scan_.run(scan, values_, block_.data() + first, block_begin_[d + 1] - first - 1, count);
+            } else {
+                run(scan, count);
+            }
+        }
+        for (int side = 0; side < 2; ++side)
+            for (int i = 0; i < count; ++i) {
+                const PartSums& part = part_[side][i];
+                const std::int64_t split =
+                    two_classes() ? part.first + std::min<std::int64_t>(part.beyond - most[side][i], least[side][i])
+                                  : part.swing - most[side][i];
+                values.stump[side][i] = std::min(values.leaf[side][i], split);
+            }
+    }
+
+private:
+    bool in_blocks() const {
+        return sizeof(T) > 2 && two_classes() && !masked_ && values_.size() <= kFewValues && row_.size() >= kManyRows;
+    }
+
+    // The runs of each column in blocks.
+    void add_blocks() {
+        for (int c = 0; c < node_->columns(); ++c) {
+            const int* const ends = run_end_.data() + run_begin_[c];
+            const int runs = run_begin_[c + 1] - run_begin_[c];
+            for (int run = 0, end = 0; run < runs; ++run) {
+                if (run > 0 && ends[run] <= end) continue;
+                block_.push_back(run);
+                end = (run ? ends[run - 1] : 0) + kBlockRows;
+            }
+            block_.push_back(runs);
+            block_begin_.push_back(static_cast<int>(block_.size()));
+        }
+    }
+
+    void fill_lines(int c) {
+        const int* const group = node_->group(c);
+        for (std::size_t e = 0; e < row_.size(); ++e)
+            line_[e] = static_cast<std::uint16_t>(first_line_[e] + bucket_[group[row_[e]]]);
+    }
+
+    void fill_rows(const Lane* lanes, int count) {
+        T* line = rows_.get(row_.size() * kMost);
+        const int* groups[kMost];
+        for (int i = 0; i < count; ++i) groups[i] = node_->group(lanes[i].column);
+        for (std::size_t e = 0; e < row_.size(); ++e, line += kMost) {
+            for (int i = 0; i < count; ++i) line[i] = groups[i][row_[e]] <= lanes[i].threshold ? cost_of_[e] : 0;
+            std::fill(line + count, line + kMost, T{0});    // whole vectors are added
+        }
+        pace_.step(row_.size() * count);
+    }
+
+    std::vector<T> values_, table_;
+    bool masked_ = false;
+
+    // About the node, in these numbers: its costs; its runs; where blocks begin, and the number of runs.
+    std::vector<T> cost_of_, all_, rest_, cut_;
+    std::vector<int> first_line_, block_, block_begin_;
     BlockScan<T> block_scan_;
 
     // About the thresholds of a call.
     Buffer<T> rows_;                            // a line per cost
-    std::vector<int> bucket_;                   // by group
     std::vector<std::uint16_t> line_;           // by cost
-    std::vector<std::int64_t> bucket_sums_;
-    PartSums part_[2][kMost];
     Buffer<T> sums_, halves_;
 };
 
