@@ -245,7 +245,7 @@ def main() -> int:
         cases = (_add_switches(case, switches) for case in cases)
     seen: Counter[str] = Counter()
     started = time.perf_counter()
-    for case, found, wrong in failures(cases):
+    for done, (case, found, wrong) in enumerate(failures(cases), 1):
         seen["wrong"] += bool(wrong)
         seen[found.status.name] += 1
         seen[f"engine {found.stats['engine']}"] += 1
@@ -257,7 +257,9 @@ def main() -> int:
         seen["weighted"] += bool((case.weights != 1).any())
         seen["fewest splits certain"] += bool(found.stats.get("fewest_splits"))
         if wrong:
-            print(wrong, case)
+            print(wrong, case, flush=True)
+        if done % 1000 == 0:
+            print(f"{done} problems, {seen['wrong']} wrong", flush=True)
     print(f"{number} problems, seed {seed}, {time.perf_counter() - started:.0f} s")
     for name, count in sorted(seen.items()):
         print(f"{count:8} {name}")
