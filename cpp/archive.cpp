@@ -16,6 +16,7 @@ void Archive::add(const Node& node, std::span<const std::int64_t> bound, const s
     const auto made = std::make_shared<Entry>();
     Entry& entry = *made;
     mark(node, entry.rows);
+    entry.swing = node.total().swing;
     entry.bound.assign(bound.begin(), bound.end());
     const std::size_t features = instance_.problem().features(), own = node.features();
     entry.inside.assign(side_classes * features, 0);
@@ -40,10 +41,11 @@ void Archive::match(const Node& node, std::int64_t limit, std::span<std::int64_t
     }
     for (const auto& shared : entries_) {
         const Entry& entry = *shared;
+        if (entry.swing - node.total().swing >= limit) continue;    // so much is lost at least
         std::int64_t loss = 0;
         for (std::size_t w = 0; w < bits_.size() && loss < limit; ++w)
             for (std::uint64_t lost = entry.rows[w] & ~bits_[w]; lost; lost &= lost - 1)
-                loss += instance_.row(static_cast<int>(64 * w) + std::countr_zero(lost)).swing;
+                loss += instance_.costs().swing(static_cast<int>(64 * w) + std::countr_zero(lost));
         if (loss >= limit) continue;
         for (std::size_t m = 0; m < bound.size(); ++m) bound[m] = std::max(bound[m], entry.bound[m] - loss);
         matches_.push_back({&entry, loss});
@@ -64,7 +66,7 @@ void Archive::inherit(const Node& node, std::vector<std::int64_t>& inside, std::
             for (std::uint64_t lost = entry->rows[w] & ~bits_[w]; lost; lost &= lost - 1) {
                 const int r = static_cast<int>(64 * w) + std::countr_zero(lost);
                 for (const int* e = problem.entries_begin(r); e != problem.entries_end(r); ++e)
-                    lost_[*e] += instance_.row(r).swing;
+                    lost_[*e] += instance_.costs().swing(r);
             }
         for (int f = problem.features() - 2; f >= 0; --f)
             if (problem.chain(f) == problem.chain(f + 1)) lost_[f] += lost_[f + 1];

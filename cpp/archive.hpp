@@ -19,6 +19,7 @@ namespace goct {
 class Archive {
     struct Entry {
         std::vector<std::uint64_t> rows;            // bits
+        std::int64_t swing;
         std::vector<std::int64_t> bound;            // by class
         std::vector<std::int64_t> inside, outside;  // by class and feature of the problem
     };

@@ -28,8 +28,8 @@ constexpr int kFewFeatures = 64;
 constexpr std::uint64_t kFewNodes = 1000;
 // The first step by which the bounds of two sides are raised in turns, in splits.
 constexpr int kFirstSplits = 2;
-// After so much of the features of the first node it is better to go on than to ask anew.
-constexpr double kEnough = 0.25;
+// After so much of the features of the first node it is better to go on than to ask anew: these take most of the time.
+constexpr double kEnough = 0.03;
 // Deeper searches have first trees of their own: so many features are looked at by greedy trees, of no larger depth.
 constexpr int kShallow = 5, kCandidates = 12, kDeepGreedy = 12;
 // A unit has as many features as take so many seconds, but no more than these.
@@ -107,6 +107,8 @@ Search<V>::Search(const SearchContext& context, int depth, int classes)
       shelves_(std::make_shared<std::vector<Archive::Shelf>>(depth + 1)),
       delegation_(std::make_shared<Delegation>()) {
     for (int d = depth - 1; d >= 0; --d) classes_[d] = V::classes(d, classes_[d + 1]);
+    for (int r = 0; r < context.instance.problem().rows(); ++r)
+        if (const std::int64_t swing = context.instance.row(r).swing) smallest_error_ = std::min(smallest_error_, swing);
 }
 
 template <class V>
@@ -548,7 +550,8 @@ void Search<V>::try_features(int l, int depth, Outcome& out) {
 }
 
 // Tight cutoffs let a child end early, with a weak bound that says little about similar row sets. In deep searches with
-// many features and few rows, where a node costs more than its sides, a better bound pays.
+// many features and few rows, where a node costs more than its sides, a better bound pays: half as much again, and two
+// errors.
 template <class V>
 bool Search<V>::slack() const {
     const Node& root = levels_[0]->node;
@@ -577,7 +580,7 @@ void Search<V>::attempt(int l, int depth, int f, const Values& limits, std::span
         });
         if (!useful || context_.control.stopped()) return;
         if (depth > 3 && !at.open && slack())
-            for (auto& left : at.left) left = std::min(left + left / 2 + 1, kInfinite);
+            for (auto& left : at.left) left = std::min(left + left / 2 + 2 * smallest_error_, kInfinite);
         search_side(l, below(depth), f, inside, at.left, at.side[inside]);
     }
 }

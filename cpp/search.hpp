@@ -295,6 +295,7 @@ private:
     const int depth_;
     const bool constrained_;    // there is a minimum leaf weight
     const std::int64_t split_cost_;
+    std::int64_t smallest_error_ = kInfinite;  // of a row that matters
     std::vector<int> classes_;  // by depth
     DepthTwo depth_two_, allowed_depth_two_;
     SplitSet splits_;

@@ -21,7 +21,7 @@ def method(made: Setting) -> Dinkelbach:
 @pytest.mark.slow
 @pytest.mark.parametrize("metric", FRACTIONAL)
 @pytest.mark.parametrize("seed", range(4))
-def test_every_question_is_the_level_line_of_a_better_value(seed: int, metric: str) -> None:
+def test_below_every_line_are_the_trees_of_a_better_value(seed: int, metric: str) -> None:
     made = setting(seed, metric)
     asked, ask = [], made.oracle.cheapest
 
@@ -32,15 +32,28 @@ def test_every_question_is_the_level_line_of_a_better_value(seed: int, metric: s
 
     made.oracle.cheapest = watch
     start = made.incumbent.objective
-    found = method(made).maximise(Target(start), made.task.size, lambda v: v)
-    values = [start]
+    dinkelbach = method(made)
+    found = dinkelbach.maximise(Target(start), made.task.size, lambda v: v)
+    values, may_turn = [start], True
     for a, b, cutoff, tree in asked:
-        # Below the cutoff are just the trees that are better than the value before.
+        line = dinkelbach._line(values[-1])
         better = [made.plane.value(x, y) > values[-1] for (x, y), _ in made.oracle.trees]
-        assert better == [a * x + b * y < cutoff for (x, y), _ in made.oracle.trees]
-        assert any(better) == (tree is not None)
+        below = [a * x + b * y < cutoff for (x, y), _ in made.oracle.trees]
+        if (a, b, cutoff) == (line.a, line.b, line.cutoff):
+            # Below the cutoff are just the trees that are better than the value before.
+            assert better == below
+        else:
+            assert may_turn
+            assert better == [
+                is_better and is_below for is_better, is_below in zip(better, below, strict=True)
+            ]
+        assert any(below) == (tree is not None)
         if tree is not None:
-            values.append(made.plane.value(*made.plane.of(tree)))
+            value = made.plane.value(*made.plane.of(tree))
+            if value > values[-1]:
+                values.append(value)
+            else:
+                may_turn = False
     assert values == sorted(set(values))
     assert found.bound == values[-1] == made.best
 

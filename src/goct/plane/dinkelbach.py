@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import gcd
 from typing import TypeAlias
 
 import numpy as np
@@ -18,9 +19,12 @@ from numpy.typing import NDArray
 from goct.exact import Exact
 from goct.metrics import FractionalMetric, LevelLine
 from goct.plane.oracle import Incumbent, InsideOracle, Oracle
-from goct.plane.points import Plane, Target
+from goct.plane.points import Plane, Target, round_share
 from goct.plane.staircase import Staircase
 from goct.task import SizeLimit
+
+_RESOLUTION = 32
+"""Directions that need not be exact are multiples of a part in so many: small numbers are fast."""
 
 Lift: TypeAlias = Callable[[Exact], Exact]
 """Turns a bound on the value of trees of some size into one on the objective."""
@@ -95,12 +99,18 @@ class Dinkelbach:
         if target.above is None:
             raise ValueError("Dinkelbach's method starts from a value")
         value = bound = target.above
-        found, floor = None, self._floor
+        found, floor, may_turn = None, self._floor, True
         while found is None or found != target.top:
             line = self._line(value)
             alpha, beta, cutoff = line.a, line.b, line.cutoff
             if cutoff <= 0 and alpha >= 0 and beta >= 0:
                 break
+            if may_turn:
+                ceiling = staircase.wanted(Target(value))
+                better = floor <= ceiling
+                if not better.any():
+                    break
+                alpha, beta, cutoff = self._turned(line, staircase.high[better], ceiling[better])
             answer = self.oracle.cheapest(
                 alpha,
                 beta,
@@ -116,10 +126,35 @@ class Dinkelbach:
                 if answer.bound < cutoff:  # by a tolerance of the oracle
                     bound = max(bound, self._bound(floor))
                 break
-            value = bound = found = plane.value(*plane.of(answer.tree))
+            reached = plane.value(*plane.of(answer.tree))
+            if reached > value:
+                value = bound = found = reached
+            else:
+                may_turn = False
         if size == self.incumbent.task.size:
             self._floor = floor
         return Maximum(found, bound)
+
+    def _turned(
+        self, line: LevelLine, x: NDArray[np.int64], y: NDArray[np.int64]
+    ) -> tuple[int, int, int]:
+        """Return a line that has the points of larger values, up to (x, y), below it.
+
+        Where few errors of one kind are left, and so few points, it may have a direction in which
+        both classes weigh the same: less is avoidable there, so that it is sooner proven that there
+        is no tree. The best tree is never below it, but others of smaller value may be.
+        """
+        plane, tree = self.plane, self.incumbent.tree
+        share = plane.n_neg / max(plane.n_pos + plane.n_neg, 1)
+        a = round_share(share, _RESOLUTION)
+        b = _RESOLUTION - a
+        a, b = a // gcd(a, b), b // gcd(a, b)
+        cutoff = int((a * x + b * y).max()) + 1
+        if tree is not None:
+            fn, fp = plane.of(tree)
+            if a * fn + b * fp >= cutoff:
+                return a, b, cutoff
+        return line.a, line.b, line.cutoff
 
     def find_tie(self, oracle: InsideOracle, value: Exact, size: SizeLimit) -> bool | None:
         """Find a tree of a given size and the largest value, if there is one.
