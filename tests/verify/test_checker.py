@@ -218,3 +218,15 @@ def test_the_checker_runs_alone(tmp_path: Path) -> None:
     result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert result.returncode == 1
     assert "REJECTED: the certificate is about other data" in result.stdout
+
+
+@pytest.mark.parametrize("shape", [(0, 0), (0, 5), (3, 0), (2, 1)])
+def test_no_column_splits_nothing(shape: tuple[int, int]) -> None:
+    assert checker.distinct_columns(np.ones(shape, dtype=np.uint8)).tolist() == []
+
+
+def test_a_column_and_its_complement_are_one() -> None:
+    columns = np.array([[0, 1, 1], [1, 0, 0], [1, 1, 1], [0, 0, 1]], dtype=np.uint8)
+    kept = checker.distinct_columns(columns).tolist()
+    assert len(kept) == 2
+    assert 3 in kept

@@ -211,8 +211,6 @@ def as_keys(rows: Array) -> Array:
 
 def distinct_columns(columns: Array) -> Array:
     """Return one 0/1 column for each way to split the rows; a column and its complement are one."""
-    if columns.size == 0:
-        return np.zeros(0, dtype=np.intp)
     packed = np.packbits(columns ^ columns[:, :1], axis=1)
     first = np.unique(as_keys(packed), return_index=True)[1]
     return first[packed[first].any(axis=1)]
