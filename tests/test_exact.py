@@ -101,6 +101,8 @@ def test_formatting() -> None:
         (0.1 + 0.2, Fraction(3, 10)),
         (3 / 10 * 7, Fraction(21, 10)),
         (1e-9, Fraction(1, 10**9)),
+        (1 / 999_983, Fraction(1, 999_983)),
+        (1 / 1_500_007, Fraction(str(1 / 1_500_007))),  # no denominator up to a million
         (Fraction(2, 7), Fraction(2, 7)),
     ],
 )
