@@ -28,8 +28,10 @@ constexpr int kFewFeatures = 64;
 constexpr std::uint64_t kFewNodes = 1000;
 // The first step by which the bounds of two sides are raised in turns, in splits.
 constexpr int kFirstSplits = 2;
-// After so much of the features of the first node it is better to go on than to ask anew: these take most of the time.
-constexpr double kEnough = 0.03;
+// After so much of the features of the first node, or so many, it is better to go on than to ask anew: the first ones take
+// most of the time.
+constexpr double kEnough = 0.25;
+constexpr int kMostEnough = 12;
 // Deeper searches have first trees of their own: so many features are looked at by greedy trees, of no larger depth.
 constexpr int kShallow = 5, kCandidates = 12, kDeepGreedy = 12;
 // A unit has as many features as take so many seconds, but no more than these.
@@ -835,8 +837,8 @@ public:
     Loop(Search& owner, int l, int depth, int next, Outcome& out)
         : SharedWork(l), owner_(owner), home_(owner.level(l)), control_(owner.context_.control), depth_(depth),
           width_(owner.width_), out_(out), next_(next), size_(std::min(owner.tries(home_), size_of(home_.order))), last_(size_),
-          enough_(l == 0 && owner.takes_any_ ? static_cast<int>(kEnough * last_) : 0), best_(out.bound.size(), -1),
-          done_(home_.order.size()) {
+          enough_(l == 0 && owner.takes_any_ ? std::min(static_cast<int>(kEnough * last_), kMostEnough) : 0),
+          best_(out.bound.size(), -1), done_(home_.order.size()) {
         std::fill_n(done_.begin(), next, true);
         scratch_.side_classes = home_.side_classes;
         scratch_.sums = home_.sums;
