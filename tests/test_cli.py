@@ -347,7 +347,9 @@ def test_frontier(customers: Path, tmp_path: Path) -> None:
     arguments = ("frontier", customers, "--target", "bought", "--depth", 2)
     result = run(*arguments, "-o", out, "--plot", figure)
     assert result.exit_code == 0, result.output
-    assert "proven complete" in result.output
+    assert "trees of depth 2, proven complete" in result.output
+    few = run(*arguments, "--max-splits", 1)
+    assert "of the trees of depth 2 with at most 1 splits, proven complete" in few.output
     with out.open() as file:
         rows = list(csv.DictReader(file))
     assert [float(r["recall"]) for r in rows] == sorted(float(r["recall"]) for r in rows)[::-1]

@@ -441,3 +441,30 @@ def test_fewer_groups_than_folds() -> None:
     assert chosen.fit(X, y, groups=np.repeat([0, 1], 10)).n_folds_ == 2
     with pytest.raises(ValueError, match="all rows are in one group"):
         chosen.fit(X, y, groups=np.zeros(20))
+
+
+def test_scorers_without_weights_and_without_numbers() -> None:
+    X, y = load_iris(return_X_y=True)
+    X, y = X[50:, :2], y[50:]
+    options = {"max_depth": 1, "min_samples_leaf": 5, "cv": 3}
+
+    def score(classifier, X, y) -> float:
+        return classifier.score(X, y)
+
+    alike = OptimalTreeClassifierCV("accuracy", scoring=score, **options).fit(X, y)
+    with pytest.warns(UserWarning, match="takes no sample_weight"):
+        other = OptimalTreeClassifierCV("accuracy", scoring=score, **options).fit(
+            X, y, sample_weight=np.ones(len(y))
+        )
+    assert other.best_score_ == alike.best_score_
+    none = OptimalTreeClassifierCV("accuracy", scoring=lambda *_: float("nan"), **options)
+    with pytest.raises(ValueError, match="scoring gives no number"):
+        none.fit(X, y)
+
+
+def test_groups_that_are_missing() -> None:
+    X, y = np.arange(8.0)[:, None], np.arange(8) % 2
+    for none in (None, float("nan")):
+        groups = pd.Series(["a", "b", none, *"abcab"], dtype=object)
+        with pytest.raises(ValueError, match=r"groups: row 2 \(counted from 0\) has none"):
+            OptimalTreeClassifierCV("accuracy").fit(X, y, groups=groups)

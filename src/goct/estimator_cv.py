@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from itertools import product
 from typing import TYPE_CHECKING, Any
@@ -27,6 +28,7 @@ from goct.tuning import (
     PathFinder,
     Validator,
     folds_of,
+    takes_weights,
     tune,
     warn_of_limits,
 )
@@ -207,8 +209,8 @@ class OptimalTreeClassifierCV(OptimalTreeClassifier):
         Raises
         ------
         ValueError
-            If there are too few rows for folds, or if a fold lacks a class; the
-            message says which.
+            If there are too few rows for folds, or if `scoring` gives no number. A
+            fold may lack a class: its trees and scores are what they are then.
         InfeasibleError
             If it is proven that no tree meets the constraints, on all rows or in
             some fold.
@@ -228,6 +230,12 @@ class OptimalTreeClassifierCV(OptimalTreeClassifier):
         data = Data(X, read_table(X), check_target(y), whole.problem.classes, sample_weight, costs)
         folds = folds_of(self.cv, data.y, groups, self.random_state)
         scorer = None if self.scoring is None else check_scoring(settings[0], self.scoring)
+        if scorer is not None and sample_weight is not None and not takes_weights(scorer):
+            warnings.warn(
+                "scoring takes no sample_weight: all rows count alike in the scores of the folds",
+                UserWarning,
+                stacklevel=2,
+            )
         tuning = tune(
             settings,
             folds,

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from copy import copy
 from dataclasses import dataclass
+from inspect import signature
 from itertools import groupby
 from math import ceil
 from numbers import Integral
@@ -270,7 +271,8 @@ class Validator:
         assert scorer is not None
         X = _safe_indexing(data.X, rows)
         weights = data.of_rows(data.sample_weight, rows)
-        options = {} if weights is None else {"sample_weight": weights}
+        is_weighted = weights is not None and takes_weights(scorer)
+        options = {"sample_weight": weights} if is_weighted else {}
 
         def score(solution: Solution) -> float:
             setting._keep(prepared, solution)
@@ -423,8 +425,21 @@ def _error(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(scores.std(axis=0, ddof=1) / np.sqrt(n))
 
 
-def _no_candidate(found: Sequence[Validation], setting: OptimalTreeClassifier) -> NoTreeError:
-    """Return the error for constraints that some fold has no tree for."""
+def takes_weights(scorer: Callable[..., Any]) -> bool:
+    """Say whether a scorer may be given weights of rows."""
+    parameters = signature(scorer).parameters.values()
+    return any(p.name == "sample_weight" or p.kind is p.VAR_KEYWORD for p in parameters)
+
+
+def _no_candidate(
+    found: Sequence[Validation], setting: OptimalTreeClassifier
+) -> NoTreeError | ValueError:
+    """Return the error for constraints that some fold has no tree for, or for what is no score."""
+    if not setting.constraints:
+        return ValueError(
+            "scoring gives no number (NaN) in some fold, whatever the number of splits; choose "
+            "another score, or other folds by cv"
+        )
     infeasible = sum(v.is_infeasible for v in found)
     where = f"in {infeasible} of {len(found)} searches of folds this is proven"
     kind = InfeasibleError if infeasible else NoTreeError
@@ -494,7 +509,10 @@ def _splitter(cv: Any, y: NDArray[Any], groups: ArrayLike | None, random_state: 
     seed = 0 if random_state is None else random_state
     if groups is None:
         return StratifiedKFold(min(number, least), shuffle=True, random_state=seed)
-    if (several := len(np.unique(np.asarray(groups)))) < 2:
+    groups = np.asarray(groups)
+    if groups.dtype == object and (absent := (groups == None) | (groups != groups)).any():  # noqa: E711
+        raise ValueError(f"groups: row {int(absent.argmax())} (counted from 0) has none")
+    if (several := len(np.unique(groups))) < 2:
         raise ValueError("groups: all rows are in one group, and none could be held back")
     return StratifiedGroupKFold(min(number, several), shuffle=True, random_state=seed)
 

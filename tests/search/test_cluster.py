@@ -172,6 +172,10 @@ def test_clear_messages(client, monkeypatch):
         solve(problem, executor="tcp://nowhere")
     with pytest.raises(ValueError, match="no Dask scheduler answers"):
         cluster.connect("tcp://127.0.0.1:1")
+    other = distributed.Client(client.scheduler.address, set_as_default=False)
+    other.close()
+    with pytest.raises(ValueError, match="the client is closed"):
+        solve(problem, executor=other)
     monkeypatch.setattr(cluster.Cluster, "memory", lambda _: 1000)
     with pytest.raises(ValueError, match="larger --memory-limit"):
         solve(problem, executor=client)

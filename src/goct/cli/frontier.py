@@ -130,7 +130,7 @@ def _choose(
     if not found.is_complete:
         note(f"no tree with {words} was found before the limit")
         raise typer.Exit(Code.NO_TREE)
-    note(f"no tree of {found.depth_in_words} has {words}; this is proven")
+    note(f"no tree of {found.size_in_words} has {words}; this is proven")
     raise typer.Exit(Code.INFEASIBLE)
 
 
@@ -168,7 +168,7 @@ def _account(found: Frontier) -> str:
     points = found.vertices if found.pareto is None else found.pareto
     what = "corners of the ROC hull" if found.pareto is None else "points of the Pareto front"
     proven = "proven complete" if found.is_complete else "not complete: stopped at a limit"
-    return f"{len(points)} {what} of the trees of {found.depth_in_words}, {proven}"
+    return f"{len(points)} {what} of the trees of {found.size_in_words}, {proven}"
 
 
 def _row(vertex: Vertex, test: Problem | None) -> list[Any]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from typing import Any
 
 import joblib
 import numpy as np
@@ -84,6 +86,11 @@ def _splits(number: int) -> str:
     return "1 split" if number == 1 else f"{number} splits"
 
 
+def _on_cluster(client: Any) -> AbstractContextManager[Any]:
+    """Leave folds to the workers of a Dask cluster, if there is one."""
+    return nullcontext() if client is None else joblib.parallel_config("dask", client=client)
+
+
 def tune_size(
     prepared: Prepared,
     metric: Metric,
@@ -135,7 +142,9 @@ def tune_size(
             return Tuned(found, None, found.limit is Limit.NONE)
         try:
             validator = Validator(data, None, options.max_splits)
-            tuning = tune(settings, folds, validator, clock, n_jobs=options.n_jobs, report=report)
+            n_jobs = options.n_jobs if options.executor is None else -1
+            with _on_cluster(options.executor):
+                tuning = tune(settings, folds, validator, clock, n_jobs=n_jobs, report=report)
         except NoTreeError as error:
             progress.note(f"the number of splits is not tuned: {error}")
             return Tuned(found, None, isinstance(error, InfeasibleError))

@@ -160,6 +160,8 @@ class Cluster:
             )
         if getattr(client, "asynchronous", False):
             raise ValueError("executor must be a client with asynchronous=False")
+        if getattr(client, "status", "running") == "closed":
+            raise ValueError("executor: the client is closed; connect a new one to the cluster")
         self.client = client
         self.nodes = self.units = 0
         self.trouble: tuple[str, Limit] | None = None

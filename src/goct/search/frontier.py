@@ -143,9 +143,9 @@ class Frontier:
         return self.cheapest(fn, fp)
 
     @property
-    def depth_in_words(self) -> str:
-        """The depth of the trees, as in "depth 3"."""
-        return "any depth" if self.max_depth is None else f"depth {self.max_depth}"
+    def size_in_words(self) -> str:
+        """Which trees there are, as in "depth 3 with at most 5 splits"."""
+        return SizeLimit(self.max_depth, self.max_splits).describe().removeprefix("tree of ")
 
     def plot(
         self,
@@ -185,14 +185,13 @@ class Frontier:
             place = [point.false_positive_rate], [point.recall]
             ax.plot(*place, "s", color="#7f8a96", markersize=7, label=name)
         ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
-        splits = "" if self.max_splits is None else f" with at most {self.max_splits} splits"
-        ax.set_title(f"Trees of {self.depth_in_words}{splits}", loc="left", fontsize=11)
+        ax.set_title(f"Trees of {self.size_in_words}", loc="left", fontsize=11)
         return finish(ax, "false positive rate", "recall")
 
     def __repr__(self) -> str:
         points = "" if self.pareto is None else f", {len(self.pareto)} points of the Pareto front"
         done = "complete" if self.is_complete else f"stopped ({self.limit.value})"
-        return f"<Frontier of {self.depth_in_words}: {len(self.vertices)} vertices{points}, {done}>"
+        return f"<Frontier of {self.size_in_words}: {len(self.vertices)} vertices{points}, {done}>"
 
     def _repr_html_(self) -> str:
         points = self.vertices if self.pareto is None else self.pareto
