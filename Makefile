@@ -28,7 +28,7 @@ demo: $(VENV)/.installed ## learn a provably optimal tree on a bundled dataset
 	@$(BIN)/goct demo
 
 test: $(VENV)/.installed-dev ## run the whole test suite, that of the core first
-	@export GOCT_TEST_SCALE=25; $(RUN_CORE_TESTS)
+	@export GOCT_TEST_SCALE=5; $(RUN_CORE_TESTS)
 	@$(BIN)/python -m pytest -n auto $(PYTEST_FLAGS)
 
 check: lint ## lint, types and the fast tests, in a minute
