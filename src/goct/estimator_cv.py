@@ -209,13 +209,13 @@ class OptimalTreeClassifierCV(OptimalTreeClassifier):
         Raises
         ------
         ValueError
-            If there are too few rows for folds, or if `scoring` gives no number. A
-            fold may lack a class: its trees and scores are what they are then.
+            If there are too few rows for folds. A fold may lack a class: its trees
+            and scores are what they are then.
         InfeasibleError
             If it is proven that no tree meets the constraints, on all rows or in
             some fold.
         NoTreeError
-            If none was found before a limit was reached.
+            If none was found before a limit was reached, or if `scoring` gives no numbers.
 
         Warns
         -----

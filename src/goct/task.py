@@ -95,9 +95,9 @@ class SizeLimit:
         """Raise a `ValueError` if nothing limits the trees."""
         if self.max_depth is None and self.max_splits is None and not split_penalty:
             raise ValueError(
-                "max_depth=None (--depth any) needs something else that limits the tree: "
-                "max_splits (--max-splits) or, where it can be given, a split_penalty "
-                "(--split-penalty) above 0; trees are then as deep as the price allows"
+                "max_depth=None needs something else that limits the tree: max_splits "
+                "(--max-splits) or, where it can be given, a split_penalty (--split-penalty) "
+                "above 0; trees are then as deep as the price allows"
             )
 
     def describe(self) -> str:

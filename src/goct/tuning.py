@@ -431,14 +431,12 @@ def takes_weights(scorer: Callable[..., Any]) -> bool:
     return any(p.name == "sample_weight" or p.kind is p.VAR_KEYWORD for p in parameters)
 
 
-def _no_candidate(
-    found: Sequence[Validation], setting: OptimalTreeClassifier
-) -> NoTreeError | ValueError:
+def _no_candidate(found: Sequence[Validation], setting: OptimalTreeClassifier) -> NoTreeError:
     """Return the error for constraints that some fold has no tree for, or for what is no score."""
     if not setting.constraints:
-        return ValueError(
-            "scoring gives no number (NaN) in some fold, whatever the number of splits; choose "
-            "another score, or other folds by cv"
+        return NoTreeError(
+            "there is no number of splits for which every fold has a tree with a score: scoring "
+            "gives no number (NaN); choose another one, or other folds by cv"
         )
     infeasible = sum(v.is_infeasible for v in found)
     where = f"in {infeasible} of {len(found)} searches of folds this is proven"
