@@ -154,6 +154,10 @@ class Dinkelbach:
             fn, fp = plane.of(tree)
             if a * fn + b * fp >= cutoff:
                 return a, b, cutoff
+            if min(line.a, line.b) > 0:
+                simpler = _simpler_line(line, (x, y), (fn, fp), plane.small_resolution)
+                if simpler is not None:
+                    return simpler
         return line.a, line.b, line.cutoff
 
     def find_tie(self, oracle: InsideOracle, value: Exact, size: SizeLimit) -> bool | None:
@@ -178,3 +182,27 @@ class Dinkelbach:
         possible = floor <= self.plane.n_neg
         largest = self.staircase.largest_value(np.where(possible, floor, 0), possible)
         return self.incumbent.bound if largest is None else largest
+
+
+def _simpler_line(
+    line: LevelLine,
+    below: tuple[NDArray[np.int64], NDArray[np.int64]],
+    above: tuple[int, int],
+    most: int,
+) -> tuple[int, int, int] | None:
+    """Return a line of much the same direction (a, b), with a + b at most so large, and its cutoff.
+
+    It has some points below it and one that is not; None if there is none, or if the line is simple
+    enough.
+    """
+    share = line.a / (line.a + line.b)
+    totals = np.arange(2, most + 1 if line.a + line.b > most else 2)
+    a = np.clip(np.rint(share * totals).astype(np.int64), 1, totals - 1)
+    directions = np.stack([a, totals - a], axis=1)
+    costs = directions @ np.stack(below)
+    cutoffs = costs.max(axis=1) + 1
+    good = np.flatnonzero(directions @ np.array(above) >= cutoffs)
+    if not len(good):
+        return None
+    best = good[np.abs(a[good] / totals[good] - share).argmin()]
+    return int(directions[best, 0]), int(directions[best, 1]), int(cutoffs[best])

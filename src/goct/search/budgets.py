@@ -36,6 +36,8 @@ _SHARE = 8
 """Beyond, a number m shares its group with about m divided by this."""
 _FEW_SPLITS = 5
 """Up to so many, the question about all numbers of splits is the quicker one."""
+_FINE_ENOUGH = 64
+"""Coarser directions than these take longer than their smaller numbers save."""
 _TILT, _TILTS = 0.1, 41
 _STRETCHES = (
     np.linspace(0.94, 1, 7),
@@ -91,6 +93,8 @@ class BudgetSweep:
         # The costs of splits may be as large as all others together, and 64 of them must fit.
         room = LARGEST_COST // (400 * max(plane.n_pos + plane.n_neg, 1))
         self._resolution = min(max(room, 2), RESOLUTION)
+        if (small := plane.small_resolution) >= _FINE_ENOUGH:
+            self._resolution = min(self._resolution, small)
         self._met = {(0, plane.n_neg, 0), (plane.n_pos, 0, 0)}  # trees without a split
         self._ceilings: dict[int, NDArray[np.int64]] = {}
         self._ceilings_for: tuple[Exact, int] | None = None
