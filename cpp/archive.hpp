@@ -21,7 +21,7 @@ class Archive {
         std::vector<std::uint64_t> rows;            // bits
         std::int64_t swing;
         std::vector<std::int64_t> bound;            // by class
-        std::vector<std::int64_t> inside, outside;  // by class and feature of the problem
+        std::vector<Bound> inside, outside;         // by class and feature of the problem
     };
 
 public:
@@ -37,15 +37,14 @@ public:
     Archive(const Instance& instance, Shelf& shelf) : instance_(instance), shelf_(shelf) {}
 
     // Bounds on the node by class of trees, and on its sides by class and feature.
-    void add(const Node& node, std::span<const std::int64_t> bound, const std::vector<std::int64_t>& inside,
-             const std::vector<std::int64_t>& outside, int side_classes);
+    void add(const Node& node, std::span<const std::int64_t> bound, const std::vector<Bound>& inside,
+             const std::vector<Bound>& outside, int side_classes);
 
     // Looks for the archived nodes most similar to this one and raises the bounds on it. Losses of `limit` and more
     // are of no interest.
     void match(const Node& node, std::int64_t limit, std::span<std::int64_t> bound);
     // Raises the bounds on the sides of the node's features by what the matches say.
-    void inherit(const Node& node, std::vector<std::int64_t>& inside, std::vector<std::int64_t>& outside,
-                 int side_classes);
+    void inherit(const Node& node, std::vector<Bound>& inside, std::vector<Bound>& outside, int side_classes);
 
 private:
     struct Match {
@@ -62,6 +61,8 @@ private:
     std::vector<std::uint64_t> bits_;       // of the node last matched
     std::vector<Match> matches_;
     std::vector<std::int64_t> lost_;
+    std::vector<Bound> lost_inside_, lost_outside_;     // by feature of the problem
+    std::vector<Bound> inside_, outside_;               // the best bounds, by class and feature of the problem
 };
 
 }  // namespace goct

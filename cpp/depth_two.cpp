@@ -4,6 +4,7 @@
 #include <limits>
 #include <span>
 #include <stdexcept>
+#include <type_traits>
 
 #include "pair_kernels.hpp"
 
@@ -95,10 +96,10 @@ public:
         const Node& node = *node_;
         const PairView<T>& s = (inside == count_inside(f) ? part_ : rest_).view();
         const Sums side = inside ? node.inside(f) : node.outside(f);
-        overlaps(f, side_swings_);
+        if (tallied_ != f) tally(f);
         LeastParts least;
         for (int j = 0; j < s.features; ++j) {
-            const std::int64_t both = side_swings_[j], swing = inside ? both : node.inside(j).swing - both;
+            const std::int64_t both = overlap(f, j), swing = inside ? both : node.inside(j).swing - both;
             if (!instance_.pays(side.swing, swing)) continue;
             // With two classes, the swing of rows is what both cost together, and delta the difference.
             const std::int64_t delta = s.column[j], other = s.total[0] - delta;
@@ -111,16 +112,21 @@ public:
 
     void overlaps(int f, std::vector<std::int64_t>& swings) override {
         if (tallied_ != f) tally(f);
-        const int features = node_->features();
-        const bool inside = count_inside(f);
-        swings.resize(features);
-        for (int j = 0; j < features; ++j) swings[j] = inside ? swings_[j] : node_->inside(j).swing - swings_[j];
+        swings.resize(node_->features());
+        for (int j = 0; j < node_->features(); ++j) swings[j] = overlap(f, j);
     }
 
 private:
+    using Count = std::make_unsigned_t<T>;
+
     std::int64_t value(int row, int plane) const {
         const bool weight = weighted_ && plane + 1 == planes_;
         return weight ? instance_.costs().weight(row) : instance_.costs().delta(row)[plane];
+    }
+
+    // The swings of the rows inside both, once those of f are tallied.
+    std::int64_t overlap(int f, int j) const {
+        return count_inside(f) ? std::int64_t(swings_[j]) : node_->inside(j).swing - std::int64_t(swings_[j]);
     }
 
     bool count_inside(int f) const { return 2 * node_->inside(f).count <= node_->total().count; }
@@ -133,8 +139,9 @@ private:
             rows_ = outside_rows_;
         }
         const int width = whole_.view().width;
-        counts_ = tallies_.get(2 * width), swings_ = counts_ + width;
-        kernels_.tally(whole_.view(), rows_.data(), static_cast<int>(rows_.size()), counts_, swings_);
+        T* const tallies = tallies_.get(2 * width);
+        kernels_.tally(whole_.view(), rows_.data(), static_cast<int>(rows_.size()), tallies, tallies + width);
+        counts_ = reinterpret_cast<const Count*>(tallies), swings_ = counts_ + width;
         tallied_ = f;
     }
 
@@ -149,7 +156,7 @@ private:
         for (int j = 0; j < features; ++j) {
             bin_begin_[j] = bin_end_[j] = begin;
             const bool smallest = j + 1 == features || node.chain_begin()[j] != node.chain_begin()[j + 1];
-            begin += counts_[j] - (smallest ? 0 : counts_[j + 1]);
+            begin += static_cast<int>(counts_[j] - (smallest ? 0 : counts_[j + 1]));
         }
         bin_begin_[features] = begin;
         if (static_cast<int>(bin_rows_.size()) < begin) bin_rows_.resize(begin);
@@ -200,10 +207,9 @@ private:
     int counted_ = -1;      // the feature whose smaller side is in part_
     int tallied_ = -1;      // ... whose smaller side is in rows_, counts_ and swings_
     std::span<const int> rows_;
-    T *counts_ = nullptr, *swings_ = nullptr;
+    const Count *counts_ = nullptr, *swings_ = nullptr;
     Buffer<T> tallies_;
     std::vector<int> outside_rows_, bin_begin_, bin_end_, bin_rows_;
-    std::vector<std::int64_t> side_swings_;
     PairSweep<T> whole_, part_, rest_;
 };
 
@@ -217,9 +223,12 @@ DepthTwo::Table& DepthTwo::table_of(std::unique_ptr<Table>& table) {
     return *table;
 }
 
-// Bytes of a number that holds every sum of the node.
+// Bytes of a number that holds every sum of the node. With two classes, deltas of one sign add up to what one of them costs.
+// Swings and counts, which are up to twice as large, are read as unsigned numbers.
 int DepthTwo::number_bytes(const Node& node) const {
-    const std::int64_t size = std::max(node.total().swing, weighted_ ? node.total().weight : 0);
+    const Sums& total = node.total();
+    const std::int64_t size = planes() == 1 ? std::max(total.first, total.swing - total.first)
+                                            : std::max(total.swing, weighted_ ? total.weight : 0);
     // A sum with a leaf that is not allowed must be beyond those without.
     const auto fits = [&]<class T>(T) {
         return size <= (weighted_ ? kNever<T> / 2 - 1 : std::numeric_limits<T>::max());

@@ -40,6 +40,9 @@ Instance::Instance(const Problem& problem, const Costs& costs, Control& control,
     rows_.reserve(problem.rows());
     for (int r = 0; r < problem.rows(); ++r)
         rows_.push_back({problem.key(r), 1, costs.base(r), costs.first(r), costs.swing(r), costs.weight(r)});
+    std::int64_t largest = 0;
+    for (const Sums& row : rows_) largest += row.swing;
+    while (largest >> shift_ >= kMostBound) ++shift_;
 }
 
 void SplitSet::reset(std::size_t expected, const Key& total) {
@@ -151,7 +154,7 @@ void Node::keep_useful(const Instance& instance, int features, EachRow&& each_ro
             if (renamed_[f]) {
                 last = kept++;
                 inside_.push_back(level_[f]);
-                swings_.push_back(level_[f].swing);
+                swings_.push_back(instance.rounded(level_[f].swing));
                 features_[last] = features_[f];
                 // chain_begin_ is still read ahead of f, so it may be overwritten up to f only.
                 chain_begin_[last] = first;
@@ -162,6 +165,7 @@ void Node::keep_useful(const Instance& instance, int features, EachRow&& each_ro
     }
     features_.resize(kept);
     chain_begin_.resize(kept);
+    swings_.resize(padded(kept), 0);
     sort_entries(entries, each_row);
 }
 

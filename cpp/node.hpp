@@ -32,6 +32,14 @@ struct alignas(64) Sums {
     friend Sums operator-(Sums a, const Sums& b) { return a -= b; }
 };
 
+// Bounds on the sides of features are kept in 32 bits, and two of them can be added.
+using Bound = std::int32_t;
+#ifdef NDEBUG
+inline constexpr Bound kMostBound = 1 << 29;
+#else
+inline constexpr Bound kMostBound = 1 << 5;     // the tests want them rounded
+#endif
+
 // Problem and costs together: what does not change while nodes are made.
 class Instance {
 public:
@@ -48,6 +56,13 @@ public:
     // A split that costs as much as the rows of one side can lose does not pay: whatever the tree of the other side says
     // about them costs no more.
     bool pays(std::int64_t swing, std::int64_t inside) const { return std::min(inside, swing - inside) > least_swing_; }
+    // Bounds are rounded down, to units in which the largest one fits. In nearly all problems the unit is 1.
+    Bound rounded(std::int64_t value) const {
+        return static_cast<Bound>(std::clamp<std::int64_t>(value >> shift_, -kMostBound, kMostBound));
+    }
+    Bound rounded_up(std::int64_t value) const { return -rounded(-value); }
+    std::int64_t unrounded(Bound bound) const { return std::int64_t{bound} << shift_; }
+    bool rounds() const { return shift_ > 0; }
     bool active(int r) const { return costs_.active(r) || (keep_ties_ && costs_.base(r) > 0); }
 
 private:
@@ -57,6 +72,7 @@ private:
     const bool keep_ties_;
     const std::int64_t least_swing_;
     std::vector<Sums> rows_;
+    int shift_ = 0;
 };
 
 // Remembers row sets by key within one node, a set and its complement being the same split.
@@ -86,7 +102,7 @@ public:
     int feature(int f) const { return features_[f]; }           // feature of the problem
     const Sums& total() const { return total_; }
     const Sums& inside(int f) const { return inside_[f]; }
-    const std::int64_t* swings() const { return swings_.data(); }   // of the rows inside each feature
+    const Bound* swings() const { return swings_.data(); }      // of the rows inside each feature, rounded
     Sums outside(int f) const { return total_ - inside_[f]; }
     std::int64_t leaf() const { return leaf_; }                 // avoidable cost of the best single label
     // Can both sides of f be leaves? Features with a smaller side stay, for the bounds on trees with smaller leaves.
@@ -121,7 +137,7 @@ private:
 
     std::vector<int> rows_, features_, chain_begin_;
     std::vector<Sums> inside_;
-    std::vector<std::int64_t> swings_;
+    std::vector<Bound> swings_;
     std::vector<int> entries_, bin_rows_;       // these two only grow: there may be more behind what is in use
     std::vector<int> entry_begin_, bin_begin_;
     Sums total_;

@@ -135,7 +135,8 @@ struct PairKernels {
     void (*sweep)(const PairView<T>&);          // all rows of the node to column and gains, without a matrix
     // Column and gains of the rows left when those of `part` are taken out of those of `whole`.
     void (*evaluate_rest)(const PairView<T>&, const PairView<T>& whole, const PairView<T>& part);
-    // How many of some rows are inside each feature, and the sums of their swings; rows that cost nothing are left out.
+    // How many of some rows are inside each feature, and the sums of their swings, both unsigned; rows that cost nothing are
+    // left out.
     void (*tally)(const PairView<T>&, const int* rows, int count, T* counts, T* swings);
 };
 

@@ -61,30 +61,34 @@ void lower(auto& values, const auto& by) {
 // See Search::learn: what the values of the two sides of a feature leave after the swings that the sides of the others
 // have not, or have.
 struct Remains {
-    std::int64_t inside_less, outside_less, inside, outside, twice;
+    Bound inside_less, outside_less, inside, outside, twice;
 };
 
-GOCT_INLINE void raise_all(const Remains v, int features, const std::int64_t* swings, const std::int64_t* overlaps,
-                           std::int64_t* insides, std::int64_t* outsides) {
-    const auto combine = [&](std::int64_t a, std::int64_t b) GOCT_INLINE_LAMBDA {
-        a = std::max<std::int64_t>(a, 0), b = std::max<std::int64_t>(b, 0);
-        return std::max(std::max(a, b), a + b - v.twice);
+template <int Bytes>
+GOCT_INLINE void raise_all(const Remains v, int features, const Bound* swings, const Bound* overlaps, Bound* insides,
+                           Bound* outsides) {
+    using V = Vec<Bound, Bytes>;
+    const V zero = V::fill(0), twice = V::fill(v.twice), inside_less = V::fill(v.inside_less),
+            outside_less = V::fill(v.outside_less), inside = V::fill(v.inside), outside = V::fill(v.outside);
+    const auto combine = [&](V a, V b) GOCT_INLINE_LAMBDA {
+        a = max(a, zero), b = max(b, zero);
+        return max(max(a, b), a + b - twice);
     };
-    for (int j = 0; j < features; ++j) {
-        const std::int64_t both = overlaps[j], only_j = swings[j] - both;
-        insides[j] = std::max(insides[j], combine(v.inside_less + both, v.outside_less + only_j));
-        outsides[j] = std::max(outsides[j], combine(v.inside - both, v.outside - only_j));
+    for (int j = 0; j < features; j += V::lanes) {
+        const V both = V::load(overlaps + j), only_j = V::load(swings + j) - both;
+        max(V::load(insides + j), combine(inside_less + both, outside_less + only_j)).store(insides + j);
+        max(V::load(outsides + j), combine(inside - both, outside - only_j)).store(outsides + j);
     }
 }
 
-void portable_raise_all(const Remains& v, int features, const std::int64_t* swings, const std::int64_t* overlaps,
-                        std::int64_t* insides, std::int64_t* outsides) {
-    raise_all(v, features, swings, overlaps, insides, outsides);
+void portable_raise_all(const Remains& v, int features, const Bound* swings, const Bound* overlaps, Bound* insides,
+                        Bound* outsides) {
+    raise_all<kPortableBytes>(v, features, swings, overlaps, insides, outsides);
 }
 #ifdef GOCT_HAS_AVX2_CLONES
-GOCT_TARGET_AVX2 void avx2_raise_all(const Remains& v, int features, const std::int64_t* swings,
-                                     const std::int64_t* overlaps, std::int64_t* insides, std::int64_t* outsides) {
-    raise_all(v, features, swings, overlaps, insides, outsides);
+GOCT_TARGET_AVX2 void avx2_raise_all(const Remains& v, int features, const Bound* swings, const Bound* overlaps,
+                                     Bound* insides, Bound* outsides) {
+    raise_all<kVectorBytes>(v, features, swings, overlaps, insides, outsides);
 }
 const auto raise_by_overlaps = [] { return cpu_has_avx2() ? avx2_raise_all : portable_raise_all; };
 #else
@@ -236,7 +240,7 @@ void Search<V>::rank_features(int l, int depth, const Values& cutoffs) {
     }
     if (width_.looks_ahead && depth > 3) look_ahead(at, depth);
     for (const bool inside : {false, true}) {
-        at.bound[inside].resize(std::size_t(at.side_classes) * features);
+        at.bound[inside].resize(at.side_classes * padded(features));
         const auto& leaf = inside ? at.sides.inside_leaf : at.sides.outside_leaf;
         const auto& stump = inside ? at.sides.inside_best : at.sides.outside_best;
         for (int f = 0; f < features; ++f) {
@@ -247,7 +251,8 @@ void Search<V>::rank_features(int l, int depth, const Values& cutoffs) {
                 return context_.techniques.similarity ? std::max<std::int64_t>(at.small[s] - lost, 0) : 0;
             };
             const DepthTwoValues errors{leaf[f], stump[f], part(2), depth == 3 ? part(3) : 0};
-            for (int m = 0; m < at.side_classes; ++m) at.bounds(inside, m)[f] = V::least(errors, m, split_cost_);
+            for (int m = 0; m < at.side_classes; ++m)
+                at.bounds(inside, m)[f] = context_.instance.rounded(V::least(errors, m, split_cost_));
         }
     }
 }
@@ -324,8 +329,9 @@ void Search<V>::look_at_sides(Level& at, Outcome& out) {
                 std::min({price_beyond(2) + parts.leaf, price_beyond(3) + parts.stump, price_beyond(4)});
             for (int m = 0; m < at.side_classes; ++m) {
                 take_tree(values, m, leaf, side);
-                std::int64_t& bound = at.bounds(inside, m)[f];
-                side.bound[m] = bound = std::max(bound, std::min(side.cost[m], beyond));
+                Bound& bound = at.bounds(inside, m)[f];
+                side.bound[m] = std::max(context_.instance.unrounded(bound), std::min(side.cost[m], beyond));
+                bound = context_.instance.rounded(side.bound[m]);
             }
         }
         compose(at, f, at.limits, out);
@@ -339,9 +345,9 @@ void Search<V>::relax(int l, Values& bound) {
     Level& at = level(l);
     for (int m = 0; m < size_of(bound); ++m) at.sums[m] = V::least(at.small, m, split_cost_);
     V::each_share(size_of(bound), at.side_classes, [&](int m, int i, int j) {
-        const std::int64_t *inside = at.bounds(true, i), *outside = at.bounds(false, j);
+        const Bound *inside = at.bounds(true, i), *outside = at.bounds(false, j);
         for (int f = 0; f < at.node.features(); ++f)
-            at.sums[m] = std::min(at.sums[m], inside[f] + outside[f] + split_cost_);
+            at.sums[m] = std::min(at.sums[m], context_.instance.unrounded(inside[f] + outside[f]) + split_cost_);
     });
     raise(bound, at.sums);
 }
@@ -351,7 +357,7 @@ void Search<V>::recall(Level& from, int f, Level& to) const {
     for (const bool inside : {false, true}) {
         Outcome& side = to.side[inside];
         for (int m = 0; m < from.side_classes; ++m) {
-            side.bound[m] = side.relaxed[m] = from.bounds(inside, m)[f];
+            side.bound[m] = side.relaxed[m] = context_.instance.unrounded(from.bounds(inside, m)[f]);
             side.cost[m] = kInfinite;
         }
     }
@@ -782,6 +788,9 @@ void Search<V>::compare(Level& from, int f) {
         depth_two_.overlaps(*from.open, f, from.overlap);
     else
         from.node.overlaps(context_.instance, f, from.child, from.overlap);
+    from.rounded_overlap.resize(padded(from.overlap.size()));
+    for (std::size_t j = 0; j < from.overlap.size(); ++j)
+        from.rounded_overlap[j] = context_.instance.rounded(from.overlap[j]);
 }
 
 // A tree for one row set, used on another, costs at most the swings of the rows that only the first one has less. So
@@ -792,13 +801,20 @@ void Search<V>::learn(const Level& from, int depth, int f, Level& to) const {
     if (!has_news(from)) return;
     const Values &in = relaxed(from.side[1]), &out = relaxed(from.side[0]);
     const Node& node = from.node;
+    const Instance& instance = context_.instance;
     const std::int64_t inside = node.inside(f).swing, outside = node.total().swing - inside;
     const int splits = most_splits(below(depth), 64);
     const std::int64_t twice = split_cost_ == 0 ? 0 : splits < 64 ? splits * split_cost_ : kInfinite;
-    for (int m = 0; m < from.side_classes; ++m)
-        if (in[m] > 0 || out[m] > 0)
-            raise_by_overlaps()({in[m] - inside, out[m] - outside, in[m], out[m], twice}, node.features(),
-                                node.swings(), from.overlap.data(), to.bounds(true, m), to.bounds(false, m));
+    // What is subtracted from what was rounded down may be too small by one.
+    const Bound one = instance.rounds();
+    for (int m = 0; m < from.side_classes; ++m) {
+        if (in[m] <= 0 && out[m] <= 0) continue;
+        const Bound in_m = instance.rounded(in[m]), out_m = instance.rounded(out[m]);
+        const Remains remains{in_m - instance.rounded_up(inside), out_m - instance.rounded_up(outside) - one, in_m - one,
+                              out_m - one, instance.rounded_up(twice)};
+        raise_by_overlaps()(remains, node.features(), node.swings(), from.rounded_overlap.data(), to.bounds(true, m),
+                            to.bounds(false, m));
+    }
 }
 
 template <class V>

@@ -20,6 +20,7 @@
 #include "greedy.hpp"
 #include "node.hpp"
 #include "preorder.hpp"
+#include "simd.hpp"
 #include "team.hpp"
 #include "values.hpp"
 
@@ -184,15 +185,16 @@ private:
         std::optional<DepthTwo::Opened> open, allowed_open;     // the depth-two solvers have the counts of the node
         std::vector<int> order;
         int side_classes = 1;
-        std::vector<std::int64_t> bound[2];         // relaxed, by side, class and feature
+        std::vector<Bound> bound[2];                // relaxed, by side, class and feature; see Instance::rounded
         std::vector<std::int64_t> overlap;
+        std::vector<Bound> rounded_overlap;
         DepthTwoValues small{}, allowed_small{};    // the first ones are relaxed
         bool ranked = false;                        // `small` and `sides` are about the node
         Outcome side[2];                            // of the feature at hand
         Values limits, unsolved, sums, left;
 
         // Bounds on one side of every feature.
-        std::int64_t* bounds(bool inside, int m) { return bound[inside].data() + std::size_t(m) * node.features(); }
+        Bound* bounds(bool inside, int m) { return bound[inside].data() + m * padded(node.features()); }
     };
     class Loop;
     friend class Crew<Search>;

@@ -110,4 +110,7 @@ struct Vec {
 inline bool cpu_has_avx2() { return __builtin_cpu_supports("avx2"); }
 #endif
 
+// Bounds are kept in lines of whole vectors of 32-bit numbers.
+inline std::size_t padded(std::size_t size) { return (size + kVectorBytes / 4 - 1) / (kVectorBytes / 4) * (kVectorBytes / 4); }
+
 }  // namespace goct
