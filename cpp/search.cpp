@@ -572,6 +572,7 @@ void Search<V>::attempt(int l, int depth, int f, const Values& limits, std::span
     Level& at = level(l);
     at.child = nullptr;
     if (delegates(l) && ask_others(l, depth, f, limits, next)) return;
+    if (is_answered(at, depth, f, limits)) return;
     const bool inside_first = at.sides.inside_leaf[f] >= at.sides.outside_leaf[f];
     if (depth == kAnyDepth && !narrow() && !at.open) raise_in_turns(l, f, inside_first, limits);
     if (constrained_ && at.open && !relax_sides(l, below(depth), f, inside_first, limits)) return;
@@ -619,7 +620,7 @@ Unit::Start Search<V>::start_of(const Level& at, int f) const {
     return start;
 }
 
-// Adds what the cache knows about the sides of f; true if nobody has to be asked.
+// Adds what the cache knows about the sides of f; true if they need not be searched.
 template <class V>
 bool Search<V>::is_answered(Level& at, int depth, int f, const Values& limits) const {
     bool known = true;
@@ -710,9 +711,8 @@ bool Search<V>::relax_sides(int l, int depth, int f, bool inside_first, const Va
     Level& at = level(l);
     for (const bool inside : {inside_first, !inside_first}) {
         Outcome& side = at.side[inside];
-        for (auto& left : at.left) left = kInfinite;
+        if (!any_below(side.bound, side.cost)) continue;
         const Sums rows = inside ? at.node.inside(f) : at.node.outside(f);
-        if (probe(rows, depth, at.left, side)) continue;
         const std::int64_t leaf = inside ? at.sides.inside_leaf[f] : at.sides.outside_leaf[f];
         const DepthTwoValues values = depth_two_.solve_side(*at.open, f, inside, leaf);
         for (int m = 0; m < at.side_classes; ++m)
