@@ -40,6 +40,8 @@ _LOOK = 0.2
 """Seconds between looks at what may have happened meanwhile."""
 _PATIENCE = 30.0
 """Seconds after which a client that is not heard of, or a cluster without workers, is given up."""
+_AT_ONCE = 2
+"""Units that a worker has, so that the next one is there when one is done."""
 _NOTES = 4096
 """Solved row sets, of 32 bytes each, that come with a unit from all the others together."""
 _SHARE = 0.6
@@ -68,7 +70,7 @@ class Desk:
         own = {**options, "memory_limit": memory_limit, "n_jobs": n_jobs}
         self._oracle = LinearOracle(*data, **own)
         self._helper: _core.Helper | None = None
-        self._over = -1
+        self._number = self._over = -1
         self._heard = 0.0
 
     def solve(
@@ -81,10 +83,11 @@ class Desk:
     ) -> tuple[Any, str, int]:
         """Search a unit; return the answer, why it ended, and the number of nodes.
 
-        The question comes with its first unit, and notes of the others with each.
+        The question comes with its first units, and notes of the others with each.
         """
         self._heard = time.monotonic()
-        if question is not None:
+        if question is not None and question.number != self._number:
+            self._number = question.number
             self._helper = self._oracle.helper(
                 question.costs,
                 question.split_cost,
@@ -231,7 +234,7 @@ class Cluster:
         self._memory_limit = min(self._options.get("memory_limit", 1 << 30), memory)
 
     def begin(self, costs: NDArray[np.int64], split_cost: int, min_leaf_weight: int) -> Delegate:
-        """Tell the next question; it goes to the workers with their first unit of it."""
+        """Tell the next question; it goes to the workers with their first units of it."""
         number = 0 if self._question is None else self._question.number + 1
         most_notes = _NOTES // max(self.width - 1, 1) if self.width > 1 else 0
         self._question = _Question(number, costs, split_cost, min_leaf_weight, most_notes)
@@ -239,12 +242,12 @@ class Cluster:
             seat.unread.clear()
         self.trouble = None
         self.nodes = self.units = 0
-        return self.ask, self.width, _ALONE_AGAIN if self._seats else _ALONE, _LONG_UNIT
+        return self.ask, _AT_ONCE * self.width, _ALONE_AGAIN if self._seats else _ALONE, _LONG_UNIT
 
     def ask(self, unit: Any, seconds: float | None, is_over: Callable[[], bool]) -> Any:
         """Have a unit searched by somebody; return None if the search is over.
 
-        Called by as many threads as there are workers.
+        Called by as many threads as workers can have units.
         """
         losses = 0
         while (seat := self._take_seat(is_over)) is not None:
@@ -280,7 +283,7 @@ class Cluster:
                     seat.unread.popleft()
 
     def _take_seat(self, is_over: Callable[[], bool]) -> _Seat | None:
-        """Return a worker who is idle; None if the search is over."""
+        """Return a worker who has room for a unit; None if the search is over."""
         while self.trouble is None and not is_over():
             with self._lock:
                 self._look_for_workers()
@@ -295,14 +298,15 @@ class Cluster:
         question = self._question
         assert question is not None
         is_new = seat.question != question.number
-        seat.question = question.number
         notes = [seat.unread.popleft() for _ in range(len(seat.unread))]
         next_word = time.monotonic() + _PATIENCE / 4
         try:
             found = seat.desk.solve(ticket, question if is_new else None, unit, notes, seconds)
             while True:
                 try:
-                    return found.result(timeout=_LOOK)
+                    answer = found.result(timeout=_LOOK)
+                    seat.question = question.number
+                    return answer
                 except _TIMEOUTS:
                     pass
                 if self.trouble is not None or is_over():
@@ -360,7 +364,8 @@ class Cluster:
             with suppress(OSError, RuntimeError, KilledWorker, *_TIMEOUTS):
                 seat = _Seat(address, future, future.result(timeout=_PATIENCE))
                 self._seats[address] = seat
-                self._idle.put(seat)
+                for _ in range(_AT_ONCE):
+                    self._idle.put(seat)
 
     def _give_up(self, why: str, limit: Limit = Limit.INTERRUPTED) -> None:
         self.trouble = (why, limit)
