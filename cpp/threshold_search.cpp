@@ -18,8 +18,9 @@ constexpr int kSlack = 32;      // one part in so many
 constexpr int kSoonDone = 3;    // up to this depth
 #ifdef NDEBUG
 constexpr double kLeastShared = 3e4;    // rows x columns^2 of a node
+constexpr double kShortPairs = 0.05;    // seconds of trees of depth two; whoever joins has to copy the rows first
 #else
-constexpr double kLeastShared = 0;
+constexpr double kLeastShared = 0, kShortPairs = 0;
 #endif
 
 }  // namespace
@@ -457,8 +458,8 @@ private:
             if (lanes.empty()) break;
             exhausted = waiting_.empty() && few_.empty();
             guard.unlock();
-            if (&who == &owner_ && level == 0 && !shared_ && !exhausted && owner_.crew_ && is_worth_sharing(home_.node) &&
-                owner_.crew_->team.wants_work(level))
+            if (&who == &owner_ && level == 0 && !shared_ && !exhausted && owner_.crew_ &&
+                owner_.context_.control.elapsed() >= begin_ + kShortPairs && owner_.crew_->team.wants_work(level))
                 share();
             const std::vector<Solved> news = who.scan(lanes, shares_);
             guard.lock();
@@ -490,6 +491,7 @@ private:
     const Question& question_;
     const Shares& shares_;
     Outcome& out_;
+    const double begin_ = owner_.context_.control.elapsed();
     Found found_;
     std::vector<std::vector<Solved>> solved_;                   // by column
     std::vector<int> rounds_;                                   // how many it has had
