@@ -10,10 +10,9 @@ not exist do them by the rules of the search (`Search::Loop` in `cpp/search.cpp`
 root go out as a whole, until one takes longer than 0.3 s; from then on each is divided; who has
 nothing to do takes the next feature of the root, or joins the loop over the features of a node
 below it. Each worker has up to two units, one after the other. A message takes the latency, and the
-client is busy with every unit for a while. What it
-cannot know: how much of a result that is known to the client a worker would have had to find again
-(`--inflation` multiplies all times). `--seconds` stretches them to a longer question of the same
-kind.
+client is busy with every unit for a while. What it cannot know: how much of a result that is known
+to the client a worker would have had to find again (`--inflation` multiplies all times).
+`--seconds` stretches them to a longer question of the same kind.
 """
 
 from __future__ import annotations
