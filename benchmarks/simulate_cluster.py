@@ -9,10 +9,10 @@ below the root. It writes down the seconds that each of them takes. `replay` let
 not exist do them by the rules of the search (`Search::Loop` in `cpp/search.cpp`): features of the
 root go out as a whole, until one takes longer than 0.3 s; from then on each is divided; who has
 nothing to do takes the next feature of the root, or joins the loop over the features of a node
-below it. A message takes the latency, and the client is busy with every unit for a while. What it
-cannot know: how much of a result that is known to the client a worker would have had to find again
-(`--inflation` multiplies all times). `--seconds` stretches them to a longer question of the same
-kind.
+below it. Each worker has up to two units, one after the other. A message takes the latency, and the
+client is busy with every unit for a while. What it cannot know: how much of a result that is known
+to the client a worker would have had to find again (`--inflation` multiplies all times).
+`--seconds` stretches them to a longer question of the same kind.
 """
 
 from __future__ import annotations
@@ -38,6 +38,7 @@ HANDLING = 0.003
 LONG_UNIT = 0.3
 UNIT_TIME = 0.25
 MOST_STARTS = 64
+AT_ONCE = 2
 """See `goct.search.cluster` and `cpp/search.cpp`."""
 
 
@@ -57,9 +58,10 @@ class Recorder(LinearOracle):
             path = unit[3]
             if not path:  # to be divided
                 self.begin = time.process_time()
-                return [], False, 0.0
+                return [], False, 0.0, b""
             start = time.process_time()
-            answer = helper.solve((*unit[:5], unit[5][:1]), None, None)[0]  # one feature at a time
+            one = (*unit[:5], unit[5][:1])  # feature at a time
+            answer = helper.solve(one, [], None, None)[0]
             self.sides.setdefault(path[0], []).append(time.process_time() - start)
             return answer
 
@@ -106,20 +108,25 @@ class Simulation:
     divides: bool = False
     next_root: int = 0
     loops: list[Loop] = field(default_factory=list)
-    ends: list[tuple[float, int, int, Loop | list[list[float]] | None]] = field(
+    ends: list[tuple[float, int, int, int, Loop | list[list[float]] | None]] = field(
         default_factory=list
     )
     paces: list[float] = field(default_factory=lambda: [0.0, 0.0])
     client: float = 0.0
+    seats: deque[int] = field(default_factory=deque)  # of workers who have room for a unit
+    free: list[float] = field(default_factory=list)  # when each of them will have none
 
     def run(self) -> float:
         """Return when the last unit is done."""
-        idle = list(range(self.workers))
+        self.seats = deque(list(range(self.workers)) * AT_ONCE)
+        self.free = [0.0] * self.workers
+        idle = list(range(AT_ONCE * self.workers))  # threads of the client
         while True:
             idle = [worker for worker in idle if not self._begin(worker)]
             if not self.ends:
                 return self.now
-            self.now, _, worker, what = heapq.heappop(self.ends)
+            self.now, _, seat, worker, what = heapq.heappop(self.ends)
+            self.seats.append(seat)
             if isinstance(what, list):  # took too long as a whole
                 self.divides = True
                 self._open(worker, what)
@@ -180,13 +187,15 @@ class Simulation:
 
     def _end(self, worker: int, seconds: float, what: Any) -> None:
         self.client = max(self.client, self.now) + HANDLING
-        end = self.client + 2 * self.latency + seconds
-        heapq.heappush(self.ends, (end, len(self.ends), worker, what))
+        seat = self.seats.popleft()
+        self.free[seat] = max(self.client + self.latency, self.free[seat]) + seconds
+        end = self.free[seat] + self.latency
+        heapq.heappush(self.ends, (end, len(self.ends), seat, worker, what))
 
     def _batch(self, level: int, left: int) -> int:
         pace = self.paces[level]
         most = UNIT_TIME / pace if pace else 1
-        share = left if level else left // (2 * self.workers)
+        share = left if level else left // (2 * AT_ONCE * self.workers)
         return int(min(max(min(most, share), 1), MOST_STARTS))
 
     def _learn(self, level: int, seconds: float) -> None:

@@ -12,8 +12,9 @@ if threads did not slow each other down. The shares are read from /proc, so they
 
 Trees, values and bounds must be the same. Preparation of the problem is not included.
 
-With `--workers`, so many processes of a Dask cluster on this machine take the place of threads;
-their CPU times are not counted, only the ratio means something then.
+With `--workers`, so many processes of a Dask cluster on this machine take the place of threads.
+*CPU* is then that of the client, its scheduler included, and of the workers; *busiest* is the share
+of the busiest of them in all of it, so that times when a worker waits are not seen.
 """
 
 from __future__ import annotations
@@ -134,14 +135,20 @@ def ask(problem: Problem, name: str, arguments: tuple[Any, ...], options: dict[s
     return s.tree, s.objective, s.bound
 
 
-def measure(run: Callable[[], object]) -> tuple[float, float, float, object]:
-    """Return wall time, CPU time, share of the busiest thread, and the answer."""
+def measure(
+    run: Callable[[], object], others: Callable[[], list[float]] = list
+) -> tuple[float, float, float, object]:
+    """Return wall time, CPU time, share of the busiest thread or process, and the answer."""
+    before = others()
     watch = Watch()
     watch.start()
     wall, cpu = time.perf_counter(), time.process_time()
     answer = run()
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
     watch.stop()
+    if before:
+        times = [cpu, *(b - a for a, b in zip(before, others(), strict=True))]
+        return wall, sum(times), max(times) / sum(times), answer
     return wall, cpu, watch.busiest / max(watch.total, 1e-9), answer
 
 
@@ -176,8 +183,10 @@ def race(
             for runs in zip(
                 *(
                     [
-                        measure(partial(ask, problem, name, arguments, {**keywords, **more}))
-                        for more in ({"n_jobs": 1}, options.more)
+                        measure(
+                            partial(ask, problem, name, arguments, {**keywords, **more}), *others
+                        )
+                        for more, *others in (({"n_jobs": 1},), options.more)
                     ]
                     for _ in range(REPEATS if options.short else 1)
                 ),
@@ -209,7 +218,7 @@ def main() -> None:
     arguments.add_argument("--only", nargs="+", help="questions with one of these in their names")
     arguments.add_argument("--short", action="store_true", help="short questions instead")
     options = arguments.parse_args()
-    options.more = {"n_jobs": options.jobs}
+    options.more = ({"n_jobs": options.jobs},)
     if options.workers:
         from distributed import Client, LocalCluster
 
@@ -219,7 +228,7 @@ def main() -> None:
         )
         client = Client(workers)
         client.run(importlib.import_module, "goct")  # new workers have to load it
-        options.more = {"executor": client}
+        options.more = {"executor": client}, lambda: list(client.run(time.process_time).values())
 
     def table(name: str) -> Problem:
         import pandas as pd

@@ -1,6 +1,8 @@
 #include "cache.hpp"
 
 #include <algorithm>
+#include <cstring>
+#include <type_traits>
 
 namespace goct {
 namespace {
@@ -60,23 +62,67 @@ void Cache::prefetch(const Key& rows, CacheSlot slot) const {
 
 void Cache::store(const Key& rows, CacheSlot slot, const CacheValue& value) {
     const Key key = key_of(rows, slot);
+    const Entry entry{key,
+                      value.value,
+                      value.root,
+                      static_cast<std::uint16_t>(value.costs + 1),
+                      static_cast<std::uint8_t>(slot.depth),
+                      value.exact};
     Shard& shard = shard_of(key);
     const std::lock_guard guard(shard.lock);
+    if (entry.costs == noted_) {
+        if (shard.notes.size() >= 2 * most_notes_ / kShards + 2) keep_deepest(shard.notes, most_notes_ / kShards + 1);
+        shard.notes.push_back(entry);
+    }
+    put(shard, entry);
+}
+
+void Cache::put(Shard& shard, const Entry& entry) {
     if (shard.used >= 2 * shard.buckets.size() && 2 * shard.buckets.size() <= buckets_per_shard_) grow(shard);
     if (shard.buckets.empty()) return;
     bool found;
-    Entry* e = place(shard.buckets, key, found);
-    if (found && e->costs == value.costs + 1) {
+    Entry* e = place(shard.buckets, entry.key, found);
+    if (found && e->costs == entry.costs) {
         // Never forget a proof: an exact value stays, and a bound only rises.
-        if (e->exact || (!value.exact && e->value >= value.value)) return;
+        if (e->exact || (!entry.exact && e->value >= entry.value)) return;
     }
     if (!e->costs) ++shard.used;
-    *e = {key,
-          value.value,
-          value.root,
-          static_cast<std::uint16_t>(value.costs + 1),
-          static_cast<std::uint8_t>(slot.depth),
-          value.exact};
+    *e = entry;
+}
+
+void Cache::keep_deepest(std::vector<Entry>& notes, std::size_t most) {
+    if (notes.size() <= most) return;
+    const auto deeper = [](const Entry& a, const Entry& b) { return a.depth > b.depth; };
+    std::nth_element(notes.begin(), notes.begin() + static_cast<std::ptrdiff_t>(most), notes.end(), deeper);
+    notes.resize(most);
+}
+
+void Cache::take_note(int costs, std::size_t most) {
+    noted_ = most > 0 ? costs + 1 : 0;
+    most_notes_ = most;
+    for (int i = 0; i < kShards; ++i) shards_[i].notes.clear();
+}
+
+std::string Cache::take_notes() {
+    static_assert(std::is_trivially_copyable_v<Entry> && sizeof(Entry) == 32);
+    std::vector<Entry> all;
+    for (int i = 0; i < kShards; ++i) {
+        all.insert(all.end(), shards_[i].notes.begin(), shards_[i].notes.end());
+        shards_[i].notes.clear();
+    }
+    keep_deepest(all, most_notes_);
+    return {reinterpret_cast<const char*>(all.data()), all.size() * sizeof(Entry)};
+}
+
+void Cache::learn(std::string_view notes, int costs) {
+    for (; notes.size() >= sizeof(Entry); notes.remove_prefix(sizeof(Entry))) {
+        Entry entry;
+        std::memcpy(&entry, notes.data(), sizeof(Entry));
+        entry.costs = static_cast<std::uint16_t>(costs + 1);
+        Shard& shard = shard_of(entry.key);
+        const std::lock_guard guard(shard.lock);
+        put(shard, entry);
+    }
 }
 
 void Cache::grow(Shard& shard) {

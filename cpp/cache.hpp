@@ -5,6 +5,8 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "problem.hpp"
@@ -36,6 +38,12 @@ public:
     // Says that the question is asked soon, so that memory is not waited for then.
     void prefetch(const Key& key, CacheSlot slot) const;
     void clear();
+    // Between searches: for others with the same data, what is stored under these costs from now on is noted, too, until it
+    // is taken. Of more than `most` entries those of the largest depths are kept, which took longest.
+    void take_note(int costs, std::size_t most);
+    std::string take_notes();
+    // What others noted, under costs that have this number here.
+    void learn(std::string_view notes, int costs);
     // Between searches: from now on so many bytes. What is remembered goes if it takes more.
     void limit(std::size_t bytes);
 
@@ -59,14 +67,19 @@ private:
         mutable std::mutex lock;
         std::vector<Bucket> buckets;    // none, or a power of two
         std::size_t used = 0;
+        std::vector<Entry> notes;
     };
     static constexpr int kShards = 64;
 
     Shard& shard_of(const Key& key) const { return shards_[key.high % kShards]; }
+    void put(Shard& shard, const Entry& entry);
+    static void keep_deepest(std::vector<Entry>& notes, std::size_t most);
     static Entry* place(std::vector<Bucket>& buckets, const Key& key, bool& found);
     void grow(Shard& shard);
 
     std::size_t buckets_per_shard_;
+    int noted_ = 0;             // costs of what is noted, as in entries; 0: nothing is
+    std::size_t most_notes_ = 0;
     std::unique_ptr<Shard[]> shards_;
 };
 

@@ -103,7 +103,7 @@ using Numbers = Unit::Numbers;
 using StartTuple = std::tuple<int, Numbers, Numbers>;
 using UnitTuple = std::tuple<bool, int, int, std::vector<int>, Numbers, std::vector<StartTuple>>;
 using SideTuple = std::tuple<Numbers, Numbers, Numbers, std::vector<std::vector<int>>>;
-using UnitAnswerTuple = std::tuple<std::vector<std::tuple<SideTuple, SideTuple>>, bool, double>;
+using UnitAnswerTuple = std::tuple<std::vector<std::tuple<SideTuple, SideTuple>>, bool, double, nb::bytes>;
 
 UnitTuple to_tuple(const Unit& unit) {
     std::vector<StartTuple> starts;
@@ -120,9 +120,7 @@ Unit to_unit(const UnitTuple& from) {
 
 UnitAnswerTuple to_tuple(const UnitAnswer& answer) {
     const auto side = [](const UnitAnswer::Side& from) -> SideTuple { return {from.bound, from.relaxed, from.cost, from.tree}; };
-    UnitAnswerTuple out;
-    std::get<1>(out) = answer.ended;
-    std::get<2>(out) = answer.seconds;
+    UnitAnswerTuple out{{}, answer.ended, answer.seconds, nb::bytes(answer.notes.data(), answer.notes.size())};
     for (const auto& sides : answer.sides) std::get<0>(out).emplace_back(side(sides[0]), side(sides[1]));
     return out;
 }
@@ -132,7 +130,8 @@ UnitAnswer to_answer(const UnitAnswerTuple& from) {
         const auto& [bound, relaxed, cost, tree] = tuple;
         return {bound, relaxed, cost, tree};
     };
-    UnitAnswer answer{{}, std::get<1>(from), std::get<2>(from)};
+    const nb::bytes& notes = std::get<3>(from);
+    UnitAnswer answer{{}, std::get<1>(from), std::get<2>(from), std::string(notes.c_str(), notes.size())};
     for (const auto& [outside, inside] : std::get<0>(from)) answer.sides.push_back({side(outside), side(inside)});
     return answer;
 }
@@ -169,20 +168,24 @@ void bind_helper(nb::module_& module) {
     nb::class_<Helper>(module, "Helper")
         .def(
             "__init__",
-            [](Helper* self, Oracle& oracle, Matrix costs, std::int64_t split_cost, std::int64_t min_leaf_weight) {
+            [](Helper* self, Oracle& oracle, Matrix costs, std::int64_t split_cost, std::int64_t min_leaf_weight,
+               std::size_t most_notes) {
                 const int classes = static_cast<int>(costs.shape(1));
-                new (self) Helper(oracle, {costs.data(), classes, split_cost, 0, min_leaf_weight, {}, {}});
+                new (self) Helper(oracle, {costs.data(), classes, split_cost, 0, min_leaf_weight, {}, {}}, most_notes);
             },
-            nb::keep_alive<1, 2>(), "oracle"_a, "costs"_a, "split_cost"_a, "min_leaf_weight"_a)
+            nb::keep_alive<1, 2>(), "oracle"_a, "costs"_a, "split_cost"_a, "min_leaf_weight"_a, "most_notes"_a)
         .def(
             "solve",
-            [](Helper& self, const UnitTuple& unit, std::optional<double> time_limit, nb::object callback) {
+            [](Helper& self, const UnitTuple& unit, const std::vector<nb::bytes>& notes, std::optional<double> time_limit,
+               nb::object callback) {
+                std::vector<std::string> heard;
+                for (const nb::bytes& each : notes) heard.emplace_back(each.c_str(), each.size());
                 self.control.restart(time_limit.value_or(std::numeric_limits<double>::infinity()));
                 UnitAnswer answer;
-                run_with_callback(self.control, self.cache(), callback, [&](Errands&) { answer = self.solve(to_unit(unit)); });
+                run_with_callback(self.control, self.cache(), callback, [&](Errands&) { answer = self.solve(to_unit(unit), heard); });
                 return nb::make_tuple(to_tuple(answer), name(self.control.reason()), self.control.nodes.load());
             },
-            "unit"_a, "time_limit"_a.none(), "callback"_a.none());
+            "unit"_a, "notes"_a, "time_limit"_a.none(), "callback"_a.none());
 }
 
 }  // namespace

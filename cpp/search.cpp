@@ -652,6 +652,7 @@ bool Search<V>::ask_others(int l, int depth, int f, const Values& limits, std::s
         if (!control.stopped()) control.interrupt();
         throw SearchStopped{};
     }
+    context_.cache.learn(answer->notes, context_.costs_number);
     const int ended = std::max(size_of(answer->sides) - !answer->ended, 0);
     auto& pace = delegation_->pace[std::min(l, kDeepestUnits)];
     const double seconds = answer->seconds / std::max(ended, 1);
@@ -1044,7 +1045,9 @@ template <class V>
 bool Search<V>::shares(int l, int depth, int next) const {
     const int asks = delegation_->level;
     if (!crew_ || (context_.delegate && (narrow() || l > asks || asks == kNowhere))) return false;
-    return is_worth_sharing(l, depth, next) && crew_->team.wants_work(l);
+    if (!is_worth_sharing(l, depth, next)) return false;
+    // Threads that ask others begin now, and want the first loop; its owner will not look again for long.
+    return crew_->team.wants_work(l) || (context_.delegate && l == 0);
 }
 
 template <class V>

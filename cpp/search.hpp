@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -67,6 +68,7 @@ struct UnitAnswer {
     std::vector<std::array<Side, 2>> sides;     // by start
     bool ended = false;     // otherwise it was stopped: of the last one there are bounds, of those after it nothing
     double seconds = 0;     // that it took, messages not included
+    std::string notes;      // what was learnt about smaller row sets, see Cache
 };
 
 // Others who search units, as many at a time as there are helpers.

@@ -276,7 +276,7 @@ void ThresholdFronts::walk_pairs(const Walk& walk, std::vector<std::vector<Known
             ThresholdSearch::spread(c, ranges, lanes);
             if (lanes.empty()) continue;
             any = true;
-            for (const Solved& found : search_.scan(walk.l, lanes, shares(walk.size))) {
+            for (const Solved& found : search_.scan(lanes, shares(walk.size))) {
                 const auto to = std::lower_bound(column.begin(), column.end(), found.threshold,
                                                  [](const Known& known, int t) { return known.threshold < t; });
                 take(walk, c, *column.insert(to, look(walk, c, found, *std::prev(to), *to, walk.remaining())));

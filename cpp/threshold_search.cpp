@@ -8,6 +8,7 @@
 #include <queue>
 #include <set>
 #include <tuple>
+#include <utility>
 
 namespace goct {
 namespace {
@@ -17,8 +18,9 @@ constexpr int kSlack = 32;      // one part in so many
 constexpr int kSoonDone = 3;    // up to this depth
 #ifdef NDEBUG
 constexpr double kLeastShared = 3e4;    // rows x columns^2 of a node
+constexpr double kShortPairs = 0.05;    // seconds of trees of depth two; whoever joins has to copy the rows first
 #else
-constexpr double kLeastShared = 0;
+constexpr double kLeastShared = 0, kShortPairs = 0;
 #endif
 
 }  // namespace
@@ -369,71 +371,138 @@ ThresholdSearch::Pair ThresholdSearch::load_pairs(int l) {
     return {whole.leaf[1][0], whole.stump[1][0]};
 }
 
-void ThresholdSearch::search_pairs(int l, const Question& question, const Shares& shares, Outcome& out) {
-    Level& at = level(l);
-    const RankedNode& node = at.node;
-    const Pair whole = load_pairs(l);
-    const std::int64_t left = side_cost(whole.leaf, whole.stump, shares[0]);
-    const std::int64_t right = side_cost(whole.leaf, whole.stump, shares[1]);
-    if (!counts(question.leaves) && question.wanted == Wanted::cost && whole.stump + split_cost_ < out.cost)
-        out.cost = whole.stump + split_cost_, out.tree.clear();
-    Found found;
-    const auto write = [&] {
-        if (found.column >= 0 && question.wanted != Wanted::cost) write_stumps(l, found, question, shares, out);
-    };
-    std::vector<std::vector<Solved>> solved(node.columns());
-    std::vector<int> order;
-    for (int c = 0; c < node.columns(); ++c) {
-        order.push_back(c);
-        solved[c] = {{-1, 0, right}, {node.groups(c) - 1, left, 0}};
+// The columns of a node, round by round, and at level 0 those who join. In each round some thresholds of a column are solved.
+class ThresholdSearch::PairLoop final : public CrewWork<ThresholdSearch> {
+public:
+    PairLoop(ThresholdSearch& owner, int l, const Question& question, const Shares& shares, Outcome& out)
+        : CrewWork(owner, l), home_(owner.level(l)), question_(question), shares_(shares), out_(out) {
+        const Pair whole = owner.load_pairs(l);
+        const std::int64_t left = owner.side_cost(whole.leaf, whole.stump, shares[0]);
+        const std::int64_t right = owner.side_cost(whole.leaf, whole.stump, shares[1]);
+        if (!owner.counts(question.leaves) && question.wanted == Wanted::cost && whole.stump + owner.split_cost_ < out.cost)
+            out.cost = whole.stump + owner.split_cost_, out.tree.clear();
+        rounds_.resize(home_.node.columns());
+        for (int c = 0; c < home_.node.columns(); ++c) {
+            waiting_.emplace(0, 0, c);
+            solved_.push_back({{-1, 0, right}, {home_.node.groups(c) - 1, left, 0}});
+        }
     }
-    std::vector<StumpScans::Lane> lanes, few;
-    std::vector<Range> ranges;
-    // Thresholds to solve next: all that are alive, or some spread over them.
-    const auto pick = [&](int c) {
-        ranges.clear();
-        for (std::size_t i = 0; i + 1 < solved[c].size(); ++i) {
-            const Interval interval = between(c, solved[c][i], solved[c][i + 1]);
-            ranges.push_back(alive(at, interval, limit(question, out, found, interval)));
+
+    void run() {
+        CrewWork::run();
+        try {
+            if (error_) std::rethrow_exception(error_);
+        } catch (const SearchStopped&) {
+            Control& control = owner_.context_.control;
+            if (level == 0 && found_.column >= 0 && control.reason() != StopReason::none) {
+                control.finish();
+                write();
+            }
+            std::int64_t bound = std::min(question_.cutoff, out_.cost);
+            for (const auto& column : solved_)
+                for (std::size_t i = 0; i + 1 < column.size(); ++i)
+                    bound = std::min(bound, owner_.between(0, column[i], column[i + 1]).bound);
+            owner_.report_bound(level, question_, bound);
+            throw;
+        }
+        write();
+    }
+
+private:
+    using Lanes = std::vector<StumpScans::Lane>;
+
+    void write() {
+        if (found_.column >= 0 && question_.wanted != Wanted::cost)
+            owner_.write_stumps(level, found_, question_, shares_, out_);
+    }
+
+    void join(ThresholdSearch& who) override {
+        {
+            const std::lock_guard guard(lock_);
+            if (!loaded_.insert(&who).second) return;
+        }
+        who.scans_->load(home_.node);
+    }
+
+    // Thresholds of a column to solve next: all that are alive, or some spread over them.
+    void pick(int c, Lanes& lanes) const {
+        std::vector<Range> ranges;
+        for (std::size_t i = 0; i + 1 < solved_[c].size(); ++i) {
+            const Interval interval = owner_.between(c, solved_[c][i], solved_[c][i + 1]);
+            ranges.push_back(owner_.alive(home_, interval, limit(question_, out_, found_, interval)));
         }
         spread(c, ranges, lanes);
-    };
-    const auto scan = [&](std::vector<StumpScans::Lane>& these) {
-        if (!these.empty()) this->scan(l, these, question, shares, solved, found, out);
-        these.clear();
-    };
-    try {
-        for (bool first = true, any = true; any; first = false) {
-            any = false;
-            for (const int c : order) {
-                pick(c);
-                any = any || !lanes.empty();
-                if (lanes.size() > kFewLanes) {
-                    scan(lanes);
-                    continue;
-                }
-                // Columns with few thresholds share a scan.
-                if (few.size() + lanes.size() > StumpScans::kMost) scan(few);
-                few.insert(few.end(), lanes.begin(), lanes.end());
-            }
-            scan(few);
-            if (first)
-                std::stable_sort(order.begin(), order.end(),
-                                 [&](int c, int d) { return at.best_cost[c] < at.best_cost[d]; });
-        }
-    } catch (const SearchStopped&) {
-        if (l == 0 && found.column >= 0 && context_.control.reason() != StopReason::none) {
-            context_.control.finish();
-            write();
-        }
-        std::int64_t bound = std::min(question.cutoff, out.cost);
-        for (const auto& column : solved)
-            for (std::size_t i = 0; i + 1 < column.size(); ++i)
-                bound = std::min(bound, between(0, column[i], column[i + 1]).bound);
-        report_bound(l, question, bound);
-        throw;
     }
-    write();
+
+    // A column with many thresholds, or several with few of them. One without any is done: limits never rise.
+    Lanes next() {
+        Lanes lanes;
+        while (!waiting_.empty() && (few_.empty() || std::get<0>(*waiting_.begin()) <= round_of_few_)) {
+            const int c = std::get<2>(*waiting_.begin());
+            waiting_.erase(waiting_.begin());
+            pick(c, lanes);
+            if (lanes.size() > kFewLanes) return lanes;
+            const bool is_full = few_.size() + lanes.size() > StumpScans::kMost;
+            if (is_full) few_.swap(lanes);
+            if (is_full || few_.empty()) round_of_few_ = rounds_[c];
+            if (is_full) return lanes;
+            few_.insert(few_.end(), lanes.begin(), lanes.end());
+        }
+        return std::exchange(few_, {});
+    }
+
+    void work(ThresholdSearch& who) override {
+        std::unique_lock guard(lock_);
+        while (!error_) {
+            const Lanes lanes = next();
+            if (lanes.empty()) break;
+            exhausted = waiting_.empty() && few_.empty();
+            guard.unlock();
+            if (&who == &owner_ && level == 0 && !shared_ && !exhausted && owner_.crew_ &&
+                owner_.context_.control.elapsed() >= begin_ + kShortPairs && owner_.crew_->team.wants_work(level))
+                share();
+            const std::vector<Solved> news = who.scan(lanes, shares_);
+            guard.lock();
+            take(lanes, news);
+            renew();
+        }
+        exhausted = true;
+    }
+
+    void take(const Lanes& lanes, const std::vector<Solved>& news) {
+        for (std::size_t i = 0, first = 0; i < lanes.size(); ++i) {
+            const auto [c, t] = lanes[i];
+            const std::int64_t cost = news[i].left + news[i].right + owner_.split_cost_;
+            if (cost < home_.best_cost[c]) home_.best_cost[c] = cost, home_.best[c] = t;
+            if (cost < std::min(question_.cutoff, out_.cost + is_before(question_, c, t, found_)))
+                owner_.take_pair(level, {c, t}, cost, question_, shares_, found_, out_);
+            if (i + 1 < lanes.size() && lanes[i + 1].column == c) continue;
+            std::vector<Solved> all;
+            std::merge(solved_[c].begin(), solved_[c].end(), news.begin() + first, news.begin() + i + 1,
+                       std::back_inserter(all),
+                       [](const Solved& a, const Solved& b) { return a.threshold < b.threshold; });
+            solved_[c] = std::move(all);
+            waiting_.emplace(++rounds_[c], home_.best_cost[c], c);
+            first = i + 1;
+        }
+    }
+
+    Level& home_;           // whose node stays as it is meanwhile
+    const Question& question_;
+    const Shares& shares_;
+    Outcome& out_;
+    const double begin_ = owner_.context_.control.elapsed();
+    Found found_;
+    std::vector<std::vector<Solved>> solved_;                   // by column
+    std::vector<int> rounds_;                                   // how many it has had
+    std::set<std::tuple<int, std::int64_t, int>> waiting_;      // columns, by round, then by the least cost so far
+    Lanes few_;             // of columns with few thresholds
+    int round_of_few_ = 0;
+    std::set<const ThresholdSearch*> loaded_;                   // who have joined before
+};
+
+void ThresholdSearch::search_pairs(int l, const Question& question, const Shares& shares, Outcome& out) {
+    PairLoop(*this, l, question, shares, out).run();
 }
 
 void ThresholdSearch::spread(int c, const std::vector<Range>& ranges, std::vector<StumpScans::Lane>& lanes) {
@@ -451,40 +520,15 @@ void ThresholdSearch::spread(int c, const std::vector<Range>& ranges, std::vecto
     }
 }
 
-std::vector<ThresholdSearch::Solved> ThresholdSearch::scan(int l, const std::vector<StumpScans::Lane>& lanes,
+std::vector<ThresholdSearch::Solved> ThresholdSearch::scan(const std::vector<StumpScans::Lane>& lanes,
                                                            const Shares& shares) {
-    Level& at = level(l);
     StumpScans::Values values;
     scans_->solve(lanes.data(), static_cast<int>(lanes.size()), values);
     std::vector<Solved> news;
-    for (std::size_t i = 0; i < lanes.size(); ++i) {
-        const auto [c, t] = lanes[i];
-        news.push_back({t, side_cost(values.leaf[0][i], values.stump[0][i], shares[0]),
+    for (std::size_t i = 0; i < lanes.size(); ++i)
+        news.push_back({lanes[i].threshold, side_cost(values.leaf[0][i], values.stump[0][i], shares[0]),
                         side_cost(values.leaf[1][i], values.stump[1][i], shares[1])});
-        const std::int64_t cost = news.back().left + news.back().right + split_cost_;
-        if (cost < at.best_cost[c]) at.best_cost[c] = cost, at.best[c] = t;
-    }
     return news;
-}
-
-void ThresholdSearch::scan(int l, const std::vector<StumpScans::Lane>& lanes, const Question& question,
-                           const Shares& shares, std::vector<std::vector<Solved>>& solved, Found& found,
-                           Outcome& out) {
-    const std::vector<Solved> news = scan(l, lanes, shares);
-    for (std::size_t i = 0, first = 0; i < lanes.size(); ++i) {
-        const auto [c, t] = lanes[i];
-        if (i + 1 == lanes.size() || lanes[i + 1].column != c) {
-            std::vector<Solved> all;
-            std::merge(solved[c].begin(), solved[c].end(), news.begin() + first, news.begin() + i + 1,
-                       std::back_inserter(all),
-                       [](const Solved& a, const Solved& b) { return a.threshold < b.threshold; });
-            solved[c] = std::move(all);
-            first = i + 1;
-        }
-        const std::int64_t cost = news[i].left + news[i].right + split_cost_;
-        if (cost < std::min(question.cutoff, out.cost + is_before(question, c, t, found)))
-            take_pair(l, {c, t}, cost, question, shares, found, out);
-    }
 }
 
 // A threshold whose relaxed sides are below the limit.

@@ -113,7 +113,7 @@ public:
     Solved solve_sides(int l, const Shares& shares, const Interval& interval, int t, std::int64_t limit);
     // Some thresholds spread over all of these, and what their sides cost, at depth two.
     static void spread(int c, const std::vector<Range>& ranges, std::vector<StumpScans::Lane>& lanes);
-    std::vector<Solved> scan(int l, const std::vector<StumpScans::Lane>& lanes, const Shares& shares);
+    std::vector<Solved> scan(const std::vector<StumpScans::Lane>& lanes, const Shares& shares);
     // For those who do so together: each has a search of its own, and joins a node of another one.
     using Home = Level;
     const Home& home(int l) { return level(l); }
@@ -125,6 +125,7 @@ private:
     enum class Leaves { any, allowed };     // does the minimum leaf weight count?
     enum class Wanted { cost, tree, first_tree };       // of several best trees, any one or the first
     class Loop;
+    class PairLoop;
     friend class Crew<ThresholdSearch>;
     friend class CrewWork<ThresholdSearch>;
 
@@ -173,8 +174,6 @@ private:
         std::int64_t leaf, stump;
     };
     Pair load_pairs(int l);
-    void scan(int l, const std::vector<StumpScans::Lane>& lanes, const Question& question, const Shares& shares,
-              std::vector<std::vector<Solved>>& solved, Found& found, Outcome& out);
     void take_pair(int l, const Found& pair, std::int64_t cost, const Question& question, const Shares& shares,
                    Found& found, Outcome& out);
     Stump side_stump(int l, int c, int t, bool right, Leaves leaves) const;

@@ -302,7 +302,7 @@ public:
         : Delegate(helpers, 0, 1000), random_(random()) {
         for (int i = 0; i < helpers; ++i) {
             oracles_.emplace_back(new Oracle(data.oracle(1 + i % 2)));
-            free_.push_back(std::make_unique<Helper>(*oracles_.back(), question));
+            free_.push_back(std::make_unique<Helper>(*oracles_.back(), question, draw(random, 0, 1) * 100));
         }
     }
 
@@ -312,11 +312,13 @@ public:
         std::unique_ptr<Helper> helper = std::move(free_.back());
         free_.pop_back();
         std::int64_t polls = seconds < 1e9 ? draw(random_, 0, 40) : -1;
+        const std::vector<std::string> notes = notes_;
         guard.unlock();
         helper->control.restart(1e9);
         helper->control.stop_after(polls);
-        UnitAnswer answer = helper->solve(unit);
+        UnitAnswer answer = helper->solve(unit, notes);
         guard.lock();
+        notes_.push_back(answer.notes);
         free_.push_back(std::move(helper));
         return answer;
     }
@@ -328,6 +330,7 @@ private:
     Random random_;
     std::vector<std::unique_ptr<Oracle>> oracles_;
     std::vector<std::unique_ptr<Helper>> free_;
+    std::vector<std::string> notes_;    // for all of them
 };
 
 TEST(units_may_be_searched_elsewhere) {
@@ -547,6 +550,32 @@ TEST(the_cache_never_forgets_a_proof_of_the_same_costs) {
     CHECK(cache.entries() <= cache.bytes() / 32);
     cache.clear();
     CHECK(cache.entries() == 0 && !cache.find(key, slot));
+}
+
+TEST(a_cache_learns_from_the_notes_of_another) {
+    Cache cache(1 << 20), other(1 << 20);
+    const std::vector<Key> keys = random_keys(20000);
+    const auto key = [&](int i) { return keys[i]; };
+    const CacheSlot shallow{2, kAnySplits}, deep{3, kAnySplits};
+    CHECK(cache.take_notes().empty());
+    cache.take_note(1, 1000);
+    other.store(key(0), deep, {7, kLeaf, 4, true});
+    cache.store(key(0), deep, {9, kLeaf, 1, false});
+    cache.store(key(1), deep, {3, kLeaf, 0, false});    // of other costs
+    for (int i = 2; i < 20000; ++i) cache.store(key(i), i % 200 ? shallow : deep, {5, 6, 1, true});
+    const std::string notes = cache.take_notes();
+    CHECK(notes.size() == 32 * 1000 && cache.take_notes().empty());
+    other.learn(notes, 4);
+    CHECK(other.find(key(0), deep)->value == 7);        // which is exact
+    CHECK(!other.find(key(1), deep));
+    CHECK(other.entries() > 500 && other.entries() <= 1000);      // of some buckets the least valuable is lost
+    for (int i = 200; i < 20000; i += 200) {
+        const auto found = other.find(key(i), deep);
+        CHECK(found && found->value == 5 && found->root == 6 && found->costs == 4 && found->exact);
+    }
+    cache.take_note(1, 0);
+    cache.store(key(5), deep, {5, 6, 1, true});
+    CHECK(cache.take_notes().empty());
 }
 
 TEST(a_control_remembers_why) {

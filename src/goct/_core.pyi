@@ -76,10 +76,12 @@ class Helper:
         costs: NDArray[np.int64],
         split_cost: int,
         min_leaf_weight: int,
+        most_notes: int,
     ) -> None: ...
     def solve(
         self,
         unit: Any,
+        notes: list[bytes],
         time_limit: float | None,
         callback: Callable[..., bool] | None,
     ) -> tuple[Any, str, int]: ...

@@ -47,6 +47,7 @@ def client():
 def at_once(monkeypatch):
     """Leave even small questions to the workers."""
     monkeypatch.setattr(cluster, "_ALONE", 0.0)
+    monkeypatch.setattr(cluster, "_ALONE_AGAIN", 0.0)
 
 
 @pytest.mark.parametrize(
@@ -130,7 +131,7 @@ def test_ctrl_c(client):
 
 
 def test_a_killed_worker_costs_its_unit(client):
-    problem = draw(500, 26)
+    problem = draw(600, 34)
     alone = solve(problem, "accuracy", 5)
     killed = []
 

@@ -26,6 +26,8 @@ class Spread(LinearOracle):
         self._lock = threading.Lock()
 
     def _delegate(self, costs: Any, split_cost: int, min_leaf_weight: int) -> Delegate:
+        notes: list[bytes] = []  # of all of them, which all may read
+
         def ask(unit: Any, seconds: float | None, _is_over: Any) -> Any:
             with self._lock:
                 self.units.append(unit[3])
@@ -33,8 +35,10 @@ class Spread(LinearOracle):
                     raise self.fails
                 oracle = self._free.pop()
             try:
-                helper = oracle.helper(costs, split_cost, min_leaf_weight)
-                return helper.solve(unit, seconds, None)[0]
+                helper = oracle.helper(costs, split_cost, min_leaf_weight, 64)
+                answer = helper.solve(unit, list(notes), seconds, None)[0]
+                notes.append(answer[-1])
+                return answer
             finally:
                 with self._lock:
                     self._free.append(oracle)

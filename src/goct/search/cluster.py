@@ -4,7 +4,7 @@ The client searches as on one machine. But as soon as a question takes longer th
 threads only decide what comes next, and leave the *units* of the search to the workers: trees that
 begin with one feature of one node. Who is idle gets the next unit, with all that is known about it.
 A unit that takes long is divided into those of the nodes below it. Workers keep the data and what
-they have learnt until the run is over.
+they have learnt until the run is over; what took them longest they note for each other.
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ import itertools
 import threading
 import time
 import warnings
+from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from queue import Empty, SimpleQueue
 from typing import Any
 
@@ -31,14 +32,18 @@ from goct.solution import Limit
 
 _WAIT = 10.0
 """Seconds to wait for a scheduler, and for a first worker."""
-_ALONE = 0.2
-"""Seconds that the client works by itself first."""
+_ALONE, _ALONE_AGAIN = 0.2, 0.05
+"""Seconds that the client works by itself first; and if the workers have the data by then."""
 _LONG_UNIT = 0.3
 """Seconds after which a feature of a node is divided into those of the nodes below it."""
 _LOOK = 0.2
 """Seconds between looks at what may have happened meanwhile."""
 _PATIENCE = 30.0
 """Seconds after which a client that is not heard of, or a cluster without workers, is given up."""
+_AT_ONCE = 2
+"""Units that a worker has, so that the next one is there when one is done."""
+_NOTES = 4096
+"""Solved row sets, of 32 bytes each, that come with a unit from all the others together."""
 _SHARE = 0.6
 """How much of a worker's memory may be used."""
 _MOST_LOSSES = 3
@@ -53,6 +58,7 @@ class _Question:
     costs: NDArray[np.int64]
     split_cost: int
     min_leaf_weight: int
+    most_notes: int
 
 
 class Desk:
@@ -64,23 +70,32 @@ class Desk:
         own = {**options, "memory_limit": memory_limit, "n_jobs": n_jobs}
         self._oracle = LinearOracle(*data, **own)
         self._helper: _core.Helper | None = None
-        self._over = -1
+        self._number = self._over = -1
         self._heard = 0.0
 
     def solve(
-        self, ticket: int, question: _Question | None, unit: Any, seconds: float | None
+        self,
+        ticket: int,
+        question: _Question | None,
+        unit: Any,
+        notes: list[bytes],
+        seconds: float | None,
     ) -> tuple[Any, str, int]:
         """Search a unit; return the answer, why it ended, and the number of nodes.
 
-        The question comes with its first unit.
+        The question comes with its first units, and notes of the others with each.
         """
         self._heard = time.monotonic()
-        if question is not None:
+        if question is not None and question.number != self._number:
+            self._number = question.number
             self._helper = self._oracle.helper(
-                question.costs, question.split_cost, question.min_leaf_weight
+                question.costs,
+                question.split_cost,
+                question.min_leaf_weight,
+                question.most_notes,
             )
         assert self._helper is not None
-        return self._helper.solve(unit, seconds, lambda *_: self._is_over(ticket))
+        return self._helper.solve(unit, notes, seconds, lambda *_: self._is_over(ticket))
 
     def _is_over(self, ticket: int) -> bool:
         return self._over >= ticket or time.monotonic() - self._heard > _PATIENCE
@@ -124,6 +139,7 @@ class _Seat:
     future: Any
     desk: Any
     question: int = -1
+    unread: deque[bytes] = field(default_factory=deque)
 
 
 class Cluster:
@@ -217,17 +233,21 @@ class Cluster:
             )
         self._memory_limit = min(self._options.get("memory_limit", 1 << 30), memory)
 
-    def begin(self, costs: NDArray[np.int64], split_cost: int, min_leaf_weight: int) -> None:
-        """Tell the next question; it goes to the workers with their first unit of it."""
+    def begin(self, costs: NDArray[np.int64], split_cost: int, min_leaf_weight: int) -> Delegate:
+        """Tell the next question; it goes to the workers with their first units of it."""
         number = 0 if self._question is None else self._question.number + 1
-        self._question = _Question(number, costs, split_cost, min_leaf_weight)
+        most_notes = _NOTES // max(self.width - 1, 1) if self.width > 1 else 0
+        self._question = _Question(number, costs, split_cost, min_leaf_weight, most_notes)
+        for seat in self._seats.values():
+            seat.unread.clear()
         self.trouble = None
         self.nodes = self.units = 0
+        return self.ask, _AT_ONCE * self.width, _ALONE_AGAIN if self._seats else _ALONE, _LONG_UNIT
 
     def ask(self, unit: Any, seconds: float | None, is_over: Callable[[], bool]) -> Any:
         """Have a unit searched by somebody; return None if the search is over.
 
-        Called by as many threads as there are workers.
+        Called by as many threads as workers can have units.
         """
         losses = 0
         while (seat := self._take_seat(is_over)) is not None:
@@ -247,14 +267,23 @@ class Cluster:
             with self._lock:
                 self.nodes += nodes
                 self.units += 1
+                self._pass_on(answer[-1], seat)
             if reason == "memory":
                 self._give_up("a worker ran out of memory", Limit.MEMORY)
             elif reason != "interrupted":  # or it has not heard of us for long
                 return answer
         return None
 
+    def _pass_on(self, notes: bytes, sender: _Seat) -> None:
+        """Keep notes for the others, the latest ones if they have no time for all of them."""
+        for seat in self._seats.values():
+            if seat is not sender and notes:
+                seat.unread.append(notes)
+                while len(seat.unread) > 2 * self.width:
+                    seat.unread.popleft()
+
     def _take_seat(self, is_over: Callable[[], bool]) -> _Seat | None:
-        """Return a worker who is idle; None if the search is over."""
+        """Return a worker who has room for a unit; None if the search is over."""
         while self.trouble is None and not is_over():
             with self._lock:
                 self._look_for_workers()
@@ -269,13 +298,15 @@ class Cluster:
         question = self._question
         assert question is not None
         is_new = seat.question != question.number
-        seat.question = question.number
+        notes = [seat.unread.popleft() for _ in range(len(seat.unread))]
         next_word = time.monotonic() + _PATIENCE / 4
         try:
-            found = seat.desk.solve(ticket, question if is_new else None, unit, seconds)
+            found = seat.desk.solve(ticket, question if is_new else None, unit, notes, seconds)
             while True:
                 try:
-                    return found.result(timeout=_LOOK)
+                    answer = found.result(timeout=_LOOK)
+                    seat.question = question.number
+                    return answer
                 except _TIMEOUTS:
                     pass
                 if self.trouble is not None or is_over():
@@ -333,7 +364,8 @@ class Cluster:
             with suppress(OSError, RuntimeError, KilledWorker, *_TIMEOUTS):
                 seat = _Seat(address, future, future.result(timeout=_PATIENCE))
                 self._seats[address] = seat
-                self._idle.put(seat)
+                for _ in range(_AT_ONCE):
+                    self._idle.put(seat)
 
     def _give_up(self, why: str, limit: Limit = Limit.INTERRUPTED) -> None:
         self.trouble = (why, limit)
@@ -375,8 +407,7 @@ class ClusterOracle(LinearOracle):
     def _delegate(
         self, costs: NDArray[np.int64], split_cost: int, min_leaf_weight: int
     ) -> Delegate | None:
-        self._cluster.begin(costs, split_cost, min_leaf_weight)
-        return self._cluster.ask, self._cluster.width, _ALONE, _LONG_UNIT
+        return self._cluster.begin(costs, split_cost, min_leaf_weight)
 
     def solve(self, costs: ArrayLike, **question: Any) -> OracleResult:
         """Find the cheapest tree, see :meth:`LinearOracle.solve`."""

@@ -366,9 +366,14 @@ class LinearOracle:
         )
         return [_result(*answer, reason, stats) for answer in answers]
 
-    def helper(self, costs: ArrayLike, split_cost: int, min_leaf_weight: int) -> _core.Helper:
-        """Return somebody who searches units of a question that another oracle was asked."""
-        return _core.Helper(self._core, self._costs(costs), split_cost, min_leaf_weight)
+    def helper(
+        self, costs: ArrayLike, split_cost: int, min_leaf_weight: int, most_notes: int = 0
+    ) -> _core.Helper:
+        """Return somebody who searches units of a question that another oracle was asked.
+
+        With each answer there are about so many notes, for other helpers.
+        """
+        return _core.Helper(self._core, self._costs(costs), split_cost, min_leaf_weight, most_notes)
 
     def _delegate(
         self,
