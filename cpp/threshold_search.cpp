@@ -9,6 +9,8 @@
 #include <set>
 #include <tuple>
 
+#include "order.hpp"
+
 namespace goct {
 namespace {
 
@@ -417,9 +419,7 @@ void ThresholdSearch::search_pairs(int l, const Question& question, const Shares
                 few.insert(few.end(), lanes.begin(), lanes.end());
             }
             scan(few);
-            if (first)
-                std::stable_sort(order.begin(), order.end(),
-                                 [&](int c, int d) { return at.best_cost[c] < at.best_cost[d]; });
+            if (first) sort_by(order, at.best_cost);
         }
     } catch (const SearchStopped&) {
         if (l == 0 && found.column >= 0 && context_.control.reason() != StopReason::none) {
@@ -530,9 +530,7 @@ public:
         if (!home_.ranked) owner.rank(home_);
         order_.resize(home_.node.columns());
         std::iota(order_.begin(), order_.end(), 0);
-        if (owner.context_.techniques.order)
-            std::stable_sort(order_.begin(), order_.end(),
-                             [&](int c, int d) { return home_.best_cost[c] < home_.best_cost[d]; });
+        if (owner.context_.techniques.order) sort_by(order_, home_.best_cost);
     }
 
     void run() {
