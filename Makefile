@@ -47,18 +47,18 @@ bench: $(VENV)/.installed-bench ## race the search engine against its peers
 	@$(BIN)/python benchmarks/race_linear.py --depths 3
 	@$(BIN)/python benchmarks/race_f1.py --depths 3
 
-# Of the paper's study of nonlinear metrics, as far as they are public.
 DATA ?= datasets
-SETS := appendicitis,cleve,colic,compas,diabetes,fico,heart,hepatitis,HTRU_2,magic04,pendigits,promoters,spambase,yeast
-RECORD = --data $(DATA) --results results.sqlite --jobs 2
-results: $(VENV)/.installed-bench $(VENV)/.installed-peers ## make all recorded pages again, on this commit: a day or two
-	@$(BIN)/goct bench run datasets streed time-to-proof peers growth sparse deep thresholds $(RECORD)
-	@$(BIN)/goct bench run formulations warm-start linearization --datasets $(SETS) --limit 60 $(RECORD)
-	@$(BIN)/goct bench run frontier out-of-sample every-metric unseen $(RECORD)
-	@$(BIN)/goct bench report results.sqlite -o docs/results
+results: $(VENV)/.installed-bench $(VENV)/.installed-peers ## make all recorded pages again, on this commit: half a day
+	@$(BIN)/python benchmarks/record.py --data $(DATA) --results results.sqlite -o docs/results
 
-coverage: $(VENV)/.installed-dev ## run the fast tests, and show how much of src/ they run
-	@$(BIN)/python -m pytest -n auto -q -m "not slow" --cov=goct --cov-report=term:skip-covered
+# What claims rest on, modules and packages with tests of the same names; PARTS= for all of src/.
+comma := ,
+PARTS ?= exact problem features tree task constraints solution certificate metrics plane verify
+coverage: $(VENV)/.installed-dev ## run the fast tests of what claims rest on, and show how much of it they run
+	@$(BIN)/python -m pytest -n auto -q -m "not slow" --cov=goct --cov-report= \
+		$(foreach part,$(PARTS),$(wildcard tests/test_$(part).py tests/$(part)))
+	@$(BIN)/coverage report --skip-covered $(if $(PARTS),--include=$(subst $(eval) ,$(comma),$(strip \
+		$(foreach part,$(PARTS),src/goct/$(part).py src/goct/$(part)/*))))
 
 # How many mutants of each module are tried; empty for all of them.
 MUTANTS ?= 40

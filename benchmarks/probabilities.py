@@ -1,6 +1,6 @@
 """How good are probabilities: log loss and Brier score of smoothed leaves on raw tables.
 
-    python benchmarks/probabilities.py ../shared/tables
+    python benchmarks/probabilities.py tables
 
 The folder holds CSV files and a catalog of them. Trees are learned with the defaults of the
 estimator in five-fold cross-validation, on at most so many rows of each table.

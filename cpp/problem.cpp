@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "columns.hpp"
+#include "order.hpp"
 
 namespace goct {
 namespace {
@@ -51,8 +52,9 @@ std::vector<std::vector<int>> chain_up(const std::vector<Column>& columns, std::
     double tries = most_tries;
     std::vector<int> by_size(columns.size());
     std::iota(by_size.begin(), by_size.end(), 0);
-    std::stable_sort(by_size.begin(), by_size.end(),
-                     [&](int a, int b) { return columns[a].count < columns[b].count; });
+    std::vector<std::int64_t> sizes;
+    for (const auto& column : columns) sizes.push_back(column.count);
+    sort_by(by_size, sizes);
     std::vector<std::vector<int>> chains;
     std::vector<int> by_top;  // chains, the one with the largest top last
     for (int c : by_size) {

@@ -4,6 +4,8 @@
 #include <bit>
 #include <numeric>
 
+#include "order.hpp"
+
 namespace goct {
 
 namespace {
@@ -246,9 +248,12 @@ void Prover::rank(int l) {
         depth_two_.solve(at.node, at.sides);
     ++control_.depth_two;
     at.order.clear();
-    for (int f = 0; f < at.node.features(); ++f)
+    std::vector<std::int64_t> costs;
+    for (int f = 0; f < at.node.features(); ++f) {
         if (!constrained_ || at.node.allows(instance_, f)) at.order.push_back(f);
-    std::ranges::stable_sort(at.order, {}, [&](int f) { return at.sides.inside_best[f] + at.sides.outside_best[f]; });
+        costs.push_back(at.sides.inside_best[f] + at.sides.outside_best[f]);
+    }
+    sort_by(at.order, costs);
 }
 
 // Facts about the same row sets.

@@ -9,6 +9,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "order.hpp"
 #include "simd.hpp"
 
 namespace goct {
@@ -233,10 +234,9 @@ void Search<V>::rank_features(int l, int depth, const Values& cutoffs) {
     at.order.resize(features);
     std::iota(at.order.begin(), at.order.end(), 0);
     if (context_.techniques.order) {
-        std::stable_sort(at.order.begin(), at.order.end(), [&](int f, int g) {
-            return at.sides.inside_best[f] + at.sides.outside_best[f] <
-                   at.sides.inside_best[g] + at.sides.outside_best[g];
-        });
+        std::vector<std::int64_t> costs(features);
+        for (int f = 0; f < features; ++f) costs[f] = at.sides.inside_best[f] + at.sides.outside_best[f];
+        sort_by(at.order, costs);
     }
     if (width_.looks_ahead && depth > 3) look_ahead(at, depth);
     for (const bool inside : {false, true}) {

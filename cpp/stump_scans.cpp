@@ -195,7 +195,7 @@ template <class T>
 class BlockScan {
 public:
     // The values of the costs, and for each block of a column its first run, then the number of runs.
-    void run(const Scan<T>& scan, const std::vector<T>& values, const int* blocks, int count_of_blocks, int lanes) {
+    void run(const Scan<T>& scan, const std::vector<std::int64_t>& values, const int* blocks, int count_of_blocks, int lanes) {
         blocks_.resize(count_of_blocks);
         std::array<T, kMost> left{};
         for (int b = 0; b < count_of_blocks; ++b) {
@@ -221,13 +221,13 @@ private:
 
     static int first_row(const Scan<T>& scan, int run) { return run ? scan.ends[run - 1] : 0; }
 
-    void count(const Scan<T>& scan, const std::vector<T>& values, int from, int to, Block& block) {
+    void count(const Scan<T>& scan, const std::vector<std::int64_t>& values, int from, int to, Block& block) {
         counts_.assign(values.size() * kLines, 0);
         for (int k = from; k < to; ++k) ++counts_[scan.line[scan.order[k]]];
         std::array<T, kLines> up{}, down{};
         for (std::size_t v = 0; v < values.size(); ++v)
             for (int bucket = 0; bucket < kLines; ++bucket)
-                (values[v] > 0 ? up : down)[bucket] += values[v] * static_cast<T>(counts_[v * kLines + bucket]);
+                (values[v] > 0 ? up : down)[bucket] += static_cast<T>(values[v] * counts_[v * kLines + bucket]);
         T rise = 0, fall = 0;
         for (int i = 0; i < kMost; ++i) {
             block.rise[i] = rise += up[i];
@@ -276,7 +276,14 @@ private:
 // A node's costs, in runs by column, and the leaves of its thresholds: what the numbers of the scans do not matter for.
 class NodeCosts : public StumpScans {
 protected:
-    NodeCosts(const Costs& costs, Control& control) : costs_(costs), pace_(control) {}
+    NodeCosts(const Costs& costs, Control& control) : costs_(costs), pace_(control) {
+        for (int r = 0; r < costs.rows(); ++r)
+            each_cost(r, [&](std::int64_t cost, int) { values_.push_back(cost); });
+        std::sort(values_.begin(), values_.end());
+        values_.erase(std::unique(values_.begin(), values_.end()), values_.end());
+        masked_ = values_.size() > kMostValues;
+        if (masked_) values_.assign(1, -1);
+    }
 
     bool two_classes() const { return costs_.classes() == 2; }
 
@@ -317,6 +324,35 @@ protected:
             sum_runs();
         }
         run_begin_.push_back(static_cast<int>(run_end_.size()));
+        first_line_.clear();
+        for (const std::int64_t cost : cost_) {
+            const auto value = std::lower_bound(values_.begin(), values_.end(), cost);
+            first_line_.push_back(masked_ ? 0 : kLines * static_cast<int>(value - values_.begin()));
+        }
+        line_.resize(row_.size());
+    }
+
+    // The runs of each column in blocks.
+    void add_blocks() {
+        block_.clear();
+        block_begin_.assign(1, 0);
+        for (int c = 0; c < node_->columns(); ++c) {
+            const int* const ends = run_end_.data() + run_begin_[c];
+            const int runs = run_begin_[c + 1] - run_begin_[c];
+            for (int run = 0, end = 0; run < runs; ++run) {
+                if (run > 0 && ends[run] <= end) continue;
+                block_.push_back(run);
+                end = (run ? ends[run - 1] : 0) + kBlockRows;
+            }
+            block_.push_back(runs);
+            block_begin_.push_back(static_cast<int>(block_.size()));
+        }
+    }
+
+    void fill_lines(int c) {
+        const int* const group = node_->group(c);
+        for (std::size_t e = 0; e < row_.size(); ++e)
+            line_[e] = static_cast<std::uint16_t>(first_line_[e] + bucket_[group[row_[e]]]);
     }
 
     // In which bucket each group of the thresholds' column is.
@@ -383,6 +419,8 @@ protected:
 
     const Costs& costs_;
     Pace pace_;
+    std::vector<std::int64_t> values_;          // of the costs
+    bool masked_ = false;
 
     // About the node: its costs, by row; the order of each column; its runs.
     const RankedNode* node_ = nullptr;
@@ -394,9 +432,12 @@ protected:
     std::vector<int> order_, run_begin_, run_end_, run_label_;
     std::vector<std::int64_t> run_all_, run_rest_;
     std::vector<bool> run_cut_;
+    std::vector<int> first_line_;               // by cost
+    std::vector<int> block_, block_begin_;      // where blocks begin, and the number of runs; by column
 
     // About the thresholds of a call.
     std::vector<int> bucket_;                   // by group
+    std::vector<std::uint16_t> line_;           // by cost
     std::vector<std::int64_t> bucket_sums_;
     PartSums part_[2][kMost];
 
@@ -480,15 +521,9 @@ template <class T>
 class Scans final : public NodeCosts {
 public:
     Scans(const Costs& costs, Control& control) : NodeCosts(costs, control) {
-        for (int r = 0; r < costs.rows(); ++r)
-            each_cost(r, [&](std::int64_t cost, int) { values_.push_back(static_cast<T>(cost)); });
-        std::sort(values_.begin(), values_.end());
-        values_.erase(std::unique(values_.begin(), values_.end()), values_.end());
-        masked_ = values_.size() > kMostValues;
-        if (masked_) values_.assign(1, static_cast<T>(-1));
-        for (const T value : values_)
+        for (const std::int64_t value : values_)
             for (int bucket = 0; bucket < kLines; ++bucket)
-                for (int i = 0; i < kMost; ++i) table_.push_back(i < bucket ? 0 : value);
+                for (int i = 0; i < kMost; ++i) table_.push_back(i < bucket ? T{0} : static_cast<T>(value));
     }
 
     void load(const RankedNode& node) override {
@@ -498,14 +533,6 @@ public:
         rest_.assign(run_rest_.begin(), run_rest_.end());
         cut_.clear();
         for (const bool is_cut : run_cut_) cut_.push_back(static_cast<T>(is_cut ? -1 : 0));
-        first_line_.clear();
-        for (const T cost : cost_of_) {
-            const auto value = std::lower_bound(values_.begin(), values_.end(), cost);
-            first_line_.push_back(masked_ ? 0 : kLines * static_cast<int>(value - values_.begin()));
-        }
-        line_.resize(row_.size());
-        block_.clear();
-        block_begin_.assign(1, 0);
         if (in_blocks()) add_blocks();
     }
 
@@ -541,12 +568,13 @@ public:
                 scan.sums = sums_.get(std::size_t(kMost) * scan.classes);
                 scan.halves = halves_.get(std::size_t(2) * kMost * scan.runs);
             }
-            if (is_one_column && in_blocks()) {
-                const int first = block_begin_[d];
-                block_scan_.run(scan, values_, block_.data() + first, block_begin_[d + 1] - first - 1, count);
-            } else {
-                run(scan, count);
-            }
+            if constexpr (kMayBlock)
+                if (is_one_column && in_blocks()) {
+                    const int first = block_begin_[d];
+                    block_scan_.run(scan, values_, block_.data() + first, block_begin_[d + 1] - first - 1, count);
+                    continue;
+                }
+            run(scan, count);
         }
         for (int side = 0; side < 2; ++side)
             for (int i = 0; i < count; ++i) {
@@ -559,29 +587,10 @@ public:
     }
 
 private:
+    static constexpr bool kMayBlock = sizeof(T) > 2;
+
     bool in_blocks() const {
-        return sizeof(T) > 2 && two_classes() && !masked_ && values_.size() <= kFewValues && row_.size() >= kManyRows;
-    }
-
-    // The runs of each column in blocks.
-    void add_blocks() {
-        for (int c = 0; c < node_->columns(); ++c) {
-            const int* const ends = run_end_.data() + run_begin_[c];
-            const int runs = run_begin_[c + 1] - run_begin_[c];
-            for (int run = 0, end = 0; run < runs; ++run) {
-                if (run > 0 && ends[run] <= end) continue;
-                block_.push_back(run);
-                end = (run ? ends[run - 1] : 0) + kBlockRows;
-            }
-            block_.push_back(runs);
-            block_begin_.push_back(static_cast<int>(block_.size()));
-        }
-    }
-
-    void fill_lines(int c) {
-        const int* const group = node_->group(c);
-        for (std::size_t e = 0; e < row_.size(); ++e)
-            line_[e] = static_cast<std::uint16_t>(first_line_[e] + bucket_[group[row_[e]]]);
+        return kMayBlock && two_classes() && !masked_ && values_.size() <= kFewValues && row_.size() >= kManyRows;
     }
 
     void fill_rows(const Lane* lanes, int count) {
@@ -595,17 +604,14 @@ private:
         pace_.step(row_.size() * count);
     }
 
-    std::vector<T> values_, table_;
-    bool masked_ = false;
+    std::vector<T> table_;
 
-    // About the node, in these numbers: its costs; its runs; where blocks begin, and the number of runs.
+    // About the node, in these numbers: its costs; its runs.
     std::vector<T> cost_of_, all_, rest_, cut_;
-    std::vector<int> first_line_, block_, block_begin_;
     BlockScan<T> block_scan_;
 
     // About the thresholds of a call.
     Buffer<T> rows_;                            // a line per cost
-    std::vector<std::uint16_t> line_;           // by cost
     Buffer<T> sums_, halves_;
 };
 

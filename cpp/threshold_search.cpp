@@ -10,6 +10,8 @@
 #include <tuple>
 #include <utility>
 
+#include "order.hpp"
+
 namespace goct {
 namespace {
 
@@ -574,9 +576,7 @@ public:
         if (!home_.ranked) owner.rank(home_);
         order_.resize(home_.node.columns());
         std::iota(order_.begin(), order_.end(), 0);
-        if (owner.context_.techniques.order)
-            std::stable_sort(order_.begin(), order_.end(),
-                             [&](int c, int d) { return home_.best_cost[c] < home_.best_cost[d]; });
+        if (owner.context_.techniques.order) sort_by(order_, home_.best_cost);
     }
 
     void run() {

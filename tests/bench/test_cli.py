@@ -81,6 +81,8 @@ def test_every_experiment_from_end_to_end(
         (["run", "streed", "--data", ".", "--penalties", "-1"], "--penalties takes"),
         (["run", "streed", "--data", ".", "--backend", "pen"], "unknown backend"),
         (["run", "streed", "--data", ".", "--quick", "--tiny"], "choose one of"),
+        (["run", "streed", "--data", ".", "--variant", "A b"], "--variant takes a name"),
+        (["run", "all", "--data", ".", "--variant", "a"], "--variant takes one experiment"),
         (["run", "streed", "--data", ".", "--dask", "1", "--scheduler", "x"], "choose one of"),
         (["report", "gone.sqlite"], "there is no results file gone.sqlite"),
         (["status", "gone.sqlite"], "there is no results file gone.sqlite"),
@@ -195,6 +197,23 @@ def test_no_dataset_is_there(data: Path, tmp_path: Path) -> None:
     result = run("run", "streed", *arguments)
     assert result.exit_code == 2
     assert "none of the datasets is in" in result.output
+
+
+@pytest.mark.slow
+def test_variants_have_pages_of_their_own(data: Path, tmp_path: Path) -> None:
+    results, pages = tmp_path / "r.sqlite", tmp_path / "pages"
+    arguments = ("run", "datasets", "--tiny", "--data", data, "--results", results)
+    for _ in range(2):  # the same runs, once for each page; the second time nothing is new
+        run(*arguments, "--datasets", "first")
+        run(*arguments, "--datasets", "first", "--variant", "small: only one")
+    assert run("status", results).output.count(" ok") == 2
+    run("report", results, "-o", pages)
+    assert (pages / "datasets.md").read_text().startswith("# Datasets\n")
+    assert (pages / "datasets-small.md").read_text().startswith("# Datasets: only one\n")
+    assert (pages / "datasets-small-runs.csv").exists()
+    index = (pages / "index.md").read_text()
+    assert "[Datasets](datasets.md)" in index
+    assert "[Datasets: only one](datasets-small.md)" in index
 
 
 @pytest.mark.slow

@@ -107,8 +107,8 @@ class Report:
 def write_page(folder: Path, title: str, campaign: Campaign, report: Report) -> Path:
     """Write the page of an experiment, with its tables as CSV and its figures."""
     folder.mkdir(parents=True, exist_ok=True)
-    name = campaign.experiment
-    parts = [f"# {title}"]
+    name = campaign.page
+    parts = [f"# {title_of(title, campaign)}"]
     if not campaign.is_complete:
         done = sum(run.outcome is not None for run in campaign.runs)
         parts.append(
@@ -145,7 +145,8 @@ def write_index(folder: Path, pages: Sequence[tuple[str, str, Campaign]]) -> Pat
     rows: list[list[Cell]] = []
     for title, summary, campaign in pages:
         done = sum(run.outcome is not None for run in campaign.runs)
-        link = Mark(campaign.experiment, f"[{title}]({campaign.experiment}.md)")
+        name = title_of(title, campaign)
+        link = Mark(campaign.page, f"[{name}]({campaign.page}.md)")
         size = size_of(campaign.about.get("commands", []))
         commit = str(campaign.about.get("commit") or "")[:7]
         runs = f"{done} of {len(campaign.runs)}"
@@ -164,6 +165,11 @@ def write_index(folder: Path, pages: Sequence[tuple[str, str, Campaign]]) -> Pat
     )
     _write(page, text)
     return page
+
+
+def title_of(title: str, campaign: Campaign) -> str:
+    """Return the title of an experiment's page, with that of the variant."""
+    return title if campaign.variant is None else f"{title}: {campaign.variant[1]}"
 
 
 def _by_link(lines: Sequence[str]) -> dict[str, str]:
@@ -221,6 +227,7 @@ def provenance(campaign: Campaign) -> str:
     """Say with which command, when, where and with what a campaign was run."""
     about = dict(campaign.about)
     commands = about.pop("commands", [])
+    about.pop("variant", None)  # is in the title, and in the command
     seconds = sum(run.outcome.seconds for run in campaign.runs if run.outcome is not None)
     processors = Counter(run.processor for run in campaign.runs if run.processor)
     if len(processors) > 1:

@@ -69,6 +69,17 @@ class Campaign:
         """Whether all runs are done."""
         return all(run.outcome is not None for run in self.runs)
 
+    @property
+    def variant(self) -> tuple[str, str] | None:
+        """A name and a title, where an experiment has several pages."""
+        found = self.about.get("variant")
+        return None if found is None else (found[0], found[1])
+
+    @property
+    def page(self) -> str:
+        """The name of its page, and the beginning of the names of its other files."""
+        return self.experiment if self.variant is None else f"{self.experiment}-{self.variant[0]}"
+
 
 class Results:
     """A results file, which is an SQLite database; what is none is a `ValueError`."""
@@ -162,9 +173,12 @@ class Results:
             "SELECT id, about FROM campaigns WHERE experiment = ? AND version = ? ORDER BY id DESC",
             (experiment, version),
         ).fetchall():
+            before = json.loads(known)
+            if before.get("variant") != about.get("variant"):
+                continue
             if self._members(number) == members:
                 # Who resumes a campaign may do it with another number of jobs.
-                commands = [*json.loads(known)["commands"], *about["commands"]]
+                commands = [*before["commands"], *about["commands"]]
                 text = json.dumps(about | {"commands": list(dict.fromkeys(commands))})
                 self._database.execute(
                     "UPDATE campaigns SET about = ? WHERE id = ?", (text, number)
@@ -236,12 +250,12 @@ class Results:
 
 
 def latest(campaigns: Iterable[Campaign]) -> list[Campaign]:
-    """Return the latest campaign of each experiment."""
+    """Return the latest campaign of each experiment, and of each of its variants."""
     last: dict[str, Campaign] = {}
     for campaign in campaigns:
         with suppress(KeyError):
-            del last[campaign.experiment]
-        last[campaign.experiment] = campaign
+            del last[campaign.page]
+        last[campaign.page] = campaign
     return list(last.values())
 
 

@@ -127,6 +127,10 @@ def run(
     scheduler: Annotated[
         str | None, typer.Option(help="Use the Dask cluster at this address, tcp://...")
     ] = None,
+    variant: Annotated[
+        str | None,
+        typer.Option(help="A page of its own, beside that of the experiment: NAME or NAME: title."),
+    ] = None,
     retry: Annotated[
         bool,
         typer.Option("--retry", help="Do again what crashed, was killed or was not installed."),
@@ -162,12 +166,13 @@ def run(
         memory=_bytes(memory),
         seed=seed,
     )
+    own_page = _variant(variant, names)
     specs = _specs(plan, names)
     if dry_run:
         _show_limits(specs)
         return
     start = partial(_executor, jobs, dask, scheduler)
-    tally = _run(specs, plan.folder, results, start, retry=retry, quiet=quiet)
+    tally = _run(specs, plan.folder, results, start, own_page, retry=retry, quiet=quiet)
     if not quiet:
         _show_tally(tally, results)
     if not tally.is_complete:
@@ -231,6 +236,7 @@ def _run(
     folder: Folder,
     results: Path,
     start: Callable[[], Executor],
+    variant: tuple[str, str] | None,
     *,
     retry: bool,
     quiet: bool,
@@ -241,6 +247,8 @@ def _run(
     from goct.bench.version import commit, machine
 
     about: dict[str, Any] = {"commands": [_command()], "commit": commit(), **machine()}
+    if variant is not None:
+        about["variant"] = list(variant)
     about["load"] = f"{os.getloadavg()[0]:.1f} when the command was given"
     previous = signal.signal(signal.SIGTERM, _interrupt)
     with Results(results, create=True) as file:
@@ -279,7 +287,7 @@ def status(results: ResultsFile) -> None:
                 for run in campaign.runs
             )
             counts = ", ".join(f"{number} {end}" for end, number in ends.most_common())
-            typer.echo(f"{campaign.number:>3} {campaign.experiment:<15}{campaign.started[:16]} "
+            typer.echo(f"{campaign.number:>3} {campaign.page:<18}{campaign.started[:16]} "
                        f"goct {campaign.version}: {counts or 'no runs'}")  # fmt: skip
 
 
@@ -324,7 +332,7 @@ def report(
         typer.Option(help="The paper's tables as CSV files; paper/reported beside the datasets."),
     ] = None,
 ) -> None:
-    """Write the tables and figures of the latest campaign of each experiment."""
+    """Write the tables and figures of the latest campaign of each experiment and variant."""
     from goct.bench.data import default_folder
     from goct.bench.experiments import EXPERIMENTS
     from goct.bench.render import write_index, write_page
@@ -390,6 +398,18 @@ def _words(
         if not words or not re.fullmatch(pattern, word):
             raise UsageError(f"--{option} takes {wanted} with commas between them, got {word!r}")
     return words
+
+
+def _variant(text: str | None, experiments: list[str]) -> tuple[str, str] | None:
+    """Return the name and the title of a page."""
+    if text is None:
+        return None
+    if len(experiments) > 1:
+        raise UsageError("--variant takes one experiment")
+    name, _, title = (part.strip() for part in text.partition(":"))
+    if not re.fullmatch("[a-z0-9][a-z0-9-]*", name):
+        raise UsageError(f"--variant takes a name such as raw, or raw: raw tables; got {text!r}")
+    return name, title or name
 
 
 def _depths(text: str | None) -> tuple[int, ...] | None:
