@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from goct import Exact
-from goct.plane.dinkelbach import Dinkelbach
+from goct.plane.dinkelbach import Dinkelbach, _simpler_line
 from goct.plane.points import Target
 from goct.plane.staircase import Staircase
 from tests.support.oracles import Setting, setting
@@ -89,3 +94,35 @@ def test_nothing_is_asked_above_the_perfect_value() -> None:
     made = setting(0, "f1")
     found = method(made).maximise(Target(Exact(1)), made.task.size, lambda v: v)
     assert (found.reached, found.bound, made.oracle.session.calls) == (None, 1, 0)
+
+
+@given(
+    direction=st.tuples(st.integers(1, 3000), st.integers(1, 3000)),
+    tree=st.tuples(st.integers(0, 300), st.integers(0, 300)),
+    most=st.integers(2, 200),
+)
+def test_a_simpler_line_has_the_same_points_below_it(direction, tree, most) -> None:
+    a, b = direction
+    cost = a * tree[0] + b * tree[1]
+    x = np.arange(0, max((cost - 1) // a + 1, 1))
+    y = (cost - 1 - a * x) // b  # the highest points below the line through the tree
+    x, y = x[y >= 0], y[y >= 0]
+    if not len(x):
+        return
+    found = _simpler_line(SimpleNamespace(a=a, b=b), (x, y), tree, most)
+    if a + b <= most:
+        assert found is None
+    if found is not None:
+        p, q, cutoff = found
+        assert min(p, q) > 0
+        assert p + q <= most
+        assert max(p * x + q * y) == cutoff - 1
+        assert p * tree[0] + q * tree[1] >= cutoff
+
+
+def test_a_simpler_line_is_found() -> None:
+    # Of one step there is much room, so that a direction near the given one is taken.
+    found = _simpler_line(
+        SimpleNamespace(a=1001, b=999), (np.array([3]), np.array([4])), (9, 9), 50
+    )
+    assert found == (1, 1, 8)
