@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from fractions import Fraction
 from types import SimpleNamespace
 
@@ -237,3 +238,33 @@ def test_a_time_limit_that_scip_has_not_kept_is_no_interrupt(monkeypatch) -> Non
     )
     for why in (Limit.TIME, Limit.INTERRUPTED):
         assert scip._result(model, [], {}, why).limit is why
+
+
+@pytest.mark.parametrize("refusals", [0, 3])
+def test_scip_is_asked_to_stop_until_it_listens(refusals) -> None:
+    asked = []
+    heard = threading.Event()
+
+    class Deaf:
+        """Refuses, as SCIP does between presolving and the root node; forgets the first time."""
+
+        def getStage(self):  # noqa: N802
+            asked.append("stage")
+            return scip.STAGE.INITSOLVE if len(asked) <= refusals else scip.STAGE.SOLVING
+
+        def interruptSolve(self) -> None:  # noqa: N802
+            asked.append("stop")
+            if asked.count("stop") == 1:
+                raise RuntimeError("method cannot be called at this time in solution process!")
+            if asked.count("stop") == 3:
+                heard.set()
+
+        def optimizeNogil(self) -> None:  # noqa: N802
+            heard.wait(10)
+
+    run = scip._Run(Deaf())
+    assert run.wait(None, lambda: True) is Limit.INTERRUPTED
+    assert run.done.is_set()
+    assert run.error is None
+    assert asked.count("stop") == 3
+    assert asked.count("stage") == 3 + refusals

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
 from collections.abc import Callable
@@ -15,6 +16,7 @@ from pyscipopt import quicksum
 from pyscipopt.scip import PY_SCIP_EVENTTYPE as EVENT
 from pyscipopt.scip import PY_SCIP_HEURTIMING as SCIP_HEURTIMING
 from pyscipopt.scip import PY_SCIP_RESULT as SCIP_RESULT
+from pyscipopt.scip import PY_SCIP_STAGE as STAGE
 
 from goct.mip.backends.base import (
     Ability,
@@ -145,6 +147,7 @@ class Scip(Backend):
             raise errors[0]
         if not run.done.is_set():
             # SCIP is inside an LP, which it does not interrupt: it ends in the background.
+            watcher.is_alone = True
             seen = watcher.seen
             return MipResult(seen.x, seen.bound, limit, stats={"nodes": seen.nodes, **stats})
         if run.error is not None:
@@ -217,9 +220,20 @@ class _Run(threading.Thread):
         except KeyboardInterrupt:
             return Limit.INTERRUPTED
         finally:
-            if not self.done.is_set():
-                self.scip.interruptSolve()
-                self.done.wait(_GRACE)
+            end = time.perf_counter() + _GRACE
+            while not self.done.is_set() and time.perf_counter() < end:
+                _interrupt(self.scip)
+                self.done.wait(_GRACE / 10)
+
+
+def _interrupt(scip: pyscipopt.Model) -> None:
+    """Ask SCIP to stop; it may not hear it.
+
+    Between presolving and the root node it refuses to be asked, before presolving it forgets it.
+    """
+    if scip.getStage() not in (STAGE.TRANSFORMING, STAGE.INITSOLVE):
+        with contextlib.suppress(Exception):  # the stage may have changed
+            scip.interruptSolve()
 
 
 def copy_program(
@@ -302,6 +316,7 @@ class _Watcher(pyscipopt.Eventhdlr):
         self.variables = variables
         self.start_accepted: bool | None = None if start is None else False
         self.seen = MipProgress(start, np.inf, 0)
+        self.is_alone = False  # nobody waits for SCIP any more
 
     def eventinit(self) -> None:
         if self.start_accepted is not None:  # SCIP has looked at the start by now
@@ -314,6 +329,8 @@ class _Watcher(pyscipopt.Eventhdlr):
             self.model.dropEvent(event, self)
 
     def eventexec(self, event: Any) -> None:
+        if self.is_alone:
+            _interrupt(self.model)
         is_better = event.getType() == EVENT.BESTSOLFOUND
         self.look(_best(self.model, self.variables) if is_better else self.seen.x)
 
@@ -332,7 +349,7 @@ def _guarded(otherwise: Any) -> Callable[[Callable[..., Any]], Callable[..., Any
                 return method(self, *arguments, **named)
             except BaseException as error:
                 self.errors.append(error)
-                self.model.interruptSolve()
+                _interrupt(self.model)
                 return {"result": otherwise}
 
         return guarded
