@@ -225,8 +225,8 @@ std::int64_t FrontSearch::walk(int l, int depth, int splits, const Remaining& re
     return Loop(*this, l, depth, splits, remaining, take).run();
 }
 
-bool FrontSearch::run(int splits, const Limits& limits, const FrontVisit& visit) {
-    FrontVisits visits(limits, visit, context_.control);
+bool FrontSearch::run(int splits, const Limits& limits, const FrontVisit& visit, Keep keep) {
+    FrontVisits visits(limits, visit, keep, context_.control);
     Crew<FrontSearch> crew(*this, jobs_, context_.control);
     splits_ = splits;
     depth_ = usable_depth(depth_, splits);
@@ -261,10 +261,10 @@ bool FrontSearch::run(int splits, const Limits& limits, const FrontVisit& visit)
     return is_done;
 }
 
-LabelledTree FrontSearch::wanted_tree() {
+LabelledTree FrontSearch::tree_of(const Point& wanted) {
     LabelledTree tree;
     search_.enter_root();
-    write(0, depth_, splits_, *wanted_, tree);
+    write(0, depth_, splits_, wanted, tree);
     return tree;
 }
 

@@ -29,11 +29,11 @@ public:
 
     // Visits points of trees within the limits until each such tree is dominated by a visited point. False if stopped
     // before.
-    bool run(int splits, const Limits& limits, const FrontVisit& visit);
+    bool run(int splits, const Limits& limits, const FrontVisit& visit, Keep keep);
 
-    // The last wanted point, if there was one, and its tree.
-    const std::optional<Point>& wanted() const { return wanted_; }
-    LabelledTree wanted_tree();
+    // What is kept of the wanted points, and their trees.
+    const std::vector<Point>& wanted() const { return wanted_; }
+    LabelledTree tree_of(const Point& wanted);
 
 private:
     using Points = Front<Point>;
@@ -59,7 +59,7 @@ private:
     SmallFronts small_;
     // About the whole problem.
     int depth_, splits_ = kUnlimited;
-    std::optional<Point> wanted_;
+    std::vector<Point> wanted_;
     const int jobs_, member_ = 0;
     Crew<FrontSearch>* crew_ = nullptr;     // while there is one
 };

@@ -13,18 +13,20 @@ namespace goct {
 
 // Says whether a point is wanted: then the new limits, which replace the old ones, otherwise nothing.
 using FrontVisit = std::function<std::optional<Limits>(const Spot&)>;
+// Of which wanted points trees are wanted: the last one, or all that no other one dominates.
+enum class Keep { last, undominated };
 
 class FrontVisits {
 public:
-    FrontVisits(const Limits& limits, const FrontVisit& visit, Control& control)
-        : limits_(limits), visit_(visit), control_(control) {}
+    FrontVisits(const Limits& limits, const FrontVisit& visit, Keep keep, Control& control)
+        : limits_(limits), visit_(visit), keep_(keep), control_(control) {}
 
     const Limits& limits() const { return limits_; }
     // What is of interest by now.
     Limits remaining(Units units) const { return beyond(seen_, limits_, units); }
     bool dominates(const Spot& spot) const { return seen_.dominates(spot); }
-    // The last wanted point, if there was one.
-    const std::optional<Point>& wanted() const { return wanted_; }
+    // What is kept of the wanted points, in the order of their visits.
+    const std::vector<Point>& wanted() const { return wanted_; }
 
     // Visits the points, the cheapest first: those behind it may be unwanted by then.
     void show(const Front<Point>& front) {
@@ -39,7 +41,10 @@ public:
             seen_.remove_dominated(*point);
             seen_.insert(*point);
             if (!wanted) continue;
-            wanted_ = *point;
+            std::erase_if(wanted_, [&](const Point& p) {
+                return keep_ == Keep::last || (p.x >= point->x && p.y >= point->y);
+            });
+            wanted_.push_back(*point);
             limits_ = {std::min(limits_.budget, wanted->budget), std::min(limits_.x, wanted->x),
                        std::min(limits_.y, wanted->y)};
         }
@@ -48,9 +53,10 @@ public:
 private:
     Limits limits_;
     const FrontVisit& visit_;
+    const Keep keep_;
     Control& control_;
     Staircase<Spot> seen_;
-    std::optional<Point> wanted_;
+    std::vector<Point> wanted_;
 };
 
 }  // namespace goct

@@ -464,19 +464,22 @@ FrontAnswer Oracle::walk_front(const FrontQuestion& question, const FrontVisit& 
                                        auto limits = visit({spot.x / a, spot.y / b});
                                        if (limits) limits = scaled(*limits);
                                        return limits;
-                                   });
-        if (!search.wanted()) return answer;
+                                   },
+                                   question.keep);
         control.finish();
-        const LabelledTree found = search.wanted_tree();
-        auto label = found.labels.begin();
-        answer.tree = build_tree(found.code, [&](const std::vector<int>& leaf) {
-            const std::int64_t* errors = *label ? question.negatives : question.positives;
-            std::int64_t& sum = *label ? answer.point.y : answer.point.x;
-            for (int r : leaf) sum += errors[r];
-            return *label++;
-        });
-        if (a * answer.point.x > search.wanted()->x || b * answer.point.y > search.wanted()->y)
-            throw std::logic_error("a tree is not where it was found");
+        for (const Point& wanted : search.wanted()) {
+            const LabelledTree tree = search.tree_of(wanted);
+            auto label = tree.labels.begin();
+            FrontAnswer::Found& found = answer.found.emplace_back();
+            found.tree = build_tree(tree.code, [&](const std::vector<int>& leaf) {
+                const std::int64_t* errors = *label ? question.negatives : question.positives;
+                std::int64_t& sum = *label ? found.point.y : found.point.x;
+                for (int r : leaf) sum += errors[r];
+                return *label++;
+            });
+            if (a * found.point.x > wanted.x || b * found.point.y > wanted.y)
+                throw std::logic_error("a tree is not where it was found");
+        }
         return answer;
     };
     if (ranks_) {

@@ -57,11 +57,15 @@ struct FrontQuestion {
     int max_depth = 0;
     std::int64_t min_leaf_weight = 0;
     std::optional<int> max_splits;
+    Keep keep = Keep::last;
 };
 
 struct FrontAnswer {
-    Tree tree;                  // of the last wanted point, labels 0 and 1; empty: none was wanted
-    Spot point;                 // counted from the rows
+    struct Found {
+        Tree tree;              // labels 0 and 1
+        Spot point;             // counted from the rows
+    };
+    std::vector<Found> found;   // of the wanted points that were to be kept
     bool proven = false;        // nothing was left out
 };
 

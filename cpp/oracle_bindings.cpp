@@ -251,12 +251,13 @@ void bind_oracle(nb::module_& module) {
             "search_front",
             [](Oracle& self, Vector positives, Vector negatives, Triple direction_and_budget, Pair box,
                const nb::callable& visit, int max_depth, std::int64_t min_leaf_weight, std::optional<int> max_splits,
-               std::optional<double> time_limit, nb::object callback) {
+               std::optional<double> time_limit, nb::object callback, bool keep_all) {
                 Control control(time_limit.value_or(std::numeric_limits<double>::infinity()));
                 const auto [a, b, budget] = direction_and_budget;
                 const FrontQuestion question{positives.data(), negatives.data(), {a, b},
                                              {budget, std::get<0>(box), std::get<1>(box)},
-                                             max_depth, min_leaf_weight, max_splits};
+                                             max_depth, min_leaf_weight, max_splits,
+                                             keep_all ? Keep::undominated : Keep::last};
                 FrontAnswer answer;
                 std::int64_t visits = 0;
                 run_with_callback(control, self.cache(), callback, [&](Errands& errands) {
@@ -276,11 +277,13 @@ void bind_oracle(nb::module_& module) {
                 });
                 nb::dict stats = stats_of(control, self);
                 stats["visits"] = visits;
-                return nb::make_tuple(tree_to_python(answer.tree), nb::make_tuple(answer.point.x, answer.point.y),
-                                      answer.proven, name(control.reason()), stats);
+                nb::list trees;
+                for (const auto& [tree, point] : answer.found)
+                    trees.append(nb::make_tuple(tree_to_python(tree), nb::make_tuple(point.x, point.y)));
+                return nb::make_tuple(trees, answer.proven, name(control.reason()), stats);
             },
             "positives"_a, "negatives"_a, "direction_and_budget"_a, "box"_a, "visit"_a, "max_depth"_a,
-            "min_leaf_weight"_a, "max_splits"_a.none(), "time_limit"_a.none(), "callback"_a.none());
+            "min_leaf_weight"_a, "max_splits"_a.none(), "time_limit"_a.none(), "callback"_a.none(), "keep_all"_a);
 }
 
 }  // namespace goct

@@ -33,8 +33,8 @@ void ThresholdFronts::add_leaves(const RankedNode& node, const Limits& limits, P
         if (limits.hold(spot)) front.insert(spot, 0, [&] { return Point{spot, nullptr}; });
 }
 
-bool ThresholdFronts::run(int splits, const Limits& limits, const FrontVisit& visit) {
-    FrontVisits visits(limits, visit, context_.control);
+bool ThresholdFronts::run(int splits, const Limits& limits, const FrontVisit& visit, Keep keep) {
+    FrontVisits visits(limits, visit, keep, context_.control);
     Crew<ThresholdFronts> crew(*this, jobs_, context_.control);
     size_ = {std::min(size_.depth, splits), splits};
     const RankedNode& node = search_.node(0);
@@ -285,9 +285,9 @@ void ThresholdFronts::walk_pairs(const Walk& walk, std::vector<std::vector<Known
     }
 }
 
-LabelledTree ThresholdFronts::wanted_tree() {
+LabelledTree ThresholdFronts::tree_of(const Point& wanted) {
     LabelledTree tree;
-    write(0, size_, *wanted_, tree);
+    write(0, size_, wanted, tree);
     return tree;
 }
 

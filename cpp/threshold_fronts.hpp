@@ -33,11 +33,11 @@ public:
 
     // Visits points of trees within the limits until each such tree is dominated by a visited point. False if stopped
     // before.
-    bool run(int splits, const Limits& limits, const FrontVisit& visit);
+    bool run(int splits, const Limits& limits, const FrontVisit& visit, Keep keep);
 
-    // The last wanted point, if there was one, and its tree.
-    const std::optional<Point>& wanted() const { return wanted_; }
-    LabelledTree wanted_tree();
+    // What is kept of the wanted points, and their trees.
+    const std::vector<Point>& wanted() const { return wanted_; }
+    LabelledTree tree_of(const Point& wanted);
 
 private:
     using Points = Front<Point>;
@@ -88,7 +88,7 @@ private:
     StumpFronts stumps_;
     const bool constrained_;
     Size size_;
-    std::optional<Point> wanted_;
+    std::vector<Point> wanted_;
     const int jobs_, member_ = 0;
     Crew<ThresholdFronts>* crew_ = nullptr;     // while there is one
 };

@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <stdexcept>
 #include <thread>
 #include <tuple>
@@ -410,7 +411,8 @@ TEST(a_stopped_front_claims_nothing) {
         data.min_leaf_weight = 0;
         const Errors errors(random, data.rows);
         const FrontQuestion question{
-            errors.positives.data(), errors.negatives.data(), {1, 1}, {1000, 1000, 1000}, data.depth, 0, {}};
+            errors.positives.data(), errors.negatives.data(), {1, 1}, {1000, 1000, 1000}, data.depth, 0, {},
+            Keep::undominated};
         std::vector<std::pair<std::int64_t, std::int64_t>> all;
         Oracle oracle = data.oracle(1 + trial % 4);
         for (const bool stop : {false, true}) {
@@ -426,7 +428,14 @@ TEST(a_stopped_front_claims_nothing) {
                 const FrontAnswer answer = oracle.search_front(question, visit, control);
                 proven = answer.proven;
                 if (!stop) all = seen;
-                CHECK(answer.tree.empty() == seen.empty());
+                // The kept trees are those of the visited points that no other one dominates.
+                const auto dominates = [](const auto& p, const auto& q) { return p.first <= q.first && p.second <= q.second; };
+                std::set<std::pair<std::int64_t, std::int64_t>> expected, found;
+                for (const auto& p : seen)
+                    if (std::none_of(seen.begin(), seen.end(), [&](const auto& q) { return q != p && dominates(q, p); }))
+                        expected.insert(p);
+                for (const auto& each : answer.found) found.insert({each.point.x, each.point.y});
+                CHECK(found == expected && answer.found.size() == found.size());
                 for (const auto& [x, y] : all)
                     CHECK(!proven || std::any_of(seen.begin(), seen.end(),
                                                  [&](const auto& p) { return p.first <= x && p.second <= y; }));
@@ -461,7 +470,8 @@ TEST(fronts_do_not_depend_on_threads) {
             };
             const FrontAnswer answer = oracle.search_front(question, visit, control);
             CHECK(answer.proven);
-            for (const TreeNode& node : answer.tree) seen.push_back(node.feature), seen.push_back(node.label);
+            for (const auto& [tree, point] : answer.found)
+                for (const TreeNode& node : tree) seen.insert(seen.end(), {node.feature, node.label});
             if (!first) first = seen;
             CHECK(*first == seen);
         }

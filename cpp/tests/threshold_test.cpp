@@ -297,7 +297,8 @@ TEST(fronts_of_thresholds_do_not_depend_on_threads) {
             };
             const FrontAnswer answer = oracle.search_front(question, visit, control);
             CHECK(answer.proven);
-            for (const TreeNode& node : answer.tree) seen.insert(seen.end(), {node.feature, node.label});
+            for (const auto& [tree, point] : answer.found)
+                for (const TreeNode& node : tree) seen.insert(seen.end(), {node.feature, node.label});
             if (!first) first = seen;
             CHECK(*first == seen);
         }

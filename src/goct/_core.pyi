@@ -67,7 +67,8 @@ class Oracle:
         max_splits: int | None,
         time_limit: float | None,
         callback: Callable[..., bool] | None,
-    ) -> tuple[Any, tuple[int, int], bool, str, dict[str, Any]]: ...
+        keep_all: bool,
+    ) -> tuple[list[tuple[Any, tuple[int, int]]], bool, str, dict[str, Any]]: ...
 
 class Helper:
     def __init__(

@@ -178,10 +178,14 @@ class Case:
     def within(self, budget, box):
         return [p for p in self.truth if self.cost(p) <= budget and dominates(p, box)]
 
-    def check_tree(self, result, point):
+    def check_result(self, result, point):
         assert result.point == point
+        assert result.trees[-1] == (result.tree, point)
+        self.check_tree(result.tree, point)
+
+    def check_tree(self, tree, point):
         own, depth, splits = tree_point(
-            result.tree, self.X, self.positives, self.negatives, self.weights, self.least
+            tree, self.X, self.positives, self.negatives, self.weights, self.least
         )
         assert own == point
         assert depth <= self.depth
@@ -206,14 +210,19 @@ def check_everything_is_visited(rng, case):
         accepted.append((x, y))
         return EVERYTHING, *box
 
-    result = case.search(visit, budget=budget, box=box)
+    keep_all = rng.random() < 0.5
+    result = case.search(visit, budget=budget, box=box, keep_all=keep_all)
     assert result.proven
     assert result.limit is Limit.NONE
     assert result.stats["visits"] == len(visits)
     check_visits_are_minimal(visits)
     assert minimal(visits) == case.within(budget, box)
+    assert len(result.trees) == (len(minimal(accepted)) if keep_all else bool(accepted))
+    for tree, point in result.trees:
+        assert point in minimal(accepted)
+        case.check_tree(tree, point)
     if accepted:
-        case.check_tree(result, accepted[-1])
+        case.check_result(result, accepted[-1])
     else:
         assert result.tree is None
         assert result.point is None
@@ -309,7 +318,7 @@ def test_finds_the_best_of_a_monotone_function(seed, ranked):
             assert maximiser.best == expected
             if expected > -1:
                 assert value(*result.point) == expected
-                case.check_tree(result, result.point)
+                case.check_result(result, result.point)
 
 
 def planted(rng, rows=300, features=40, noise=0.2):

@@ -108,6 +108,19 @@ def test_inside(seed: int) -> None:
         visit=lambda _x, _y: (-1, -1, -1),
     )
     assert made.plane.of(tree) == point
+    trees = []
+    for oracle in (search_oracle(made, Kept()), made.oracle):  # everything is accepted
+        trees.append([])
+        last = oracle.search_inside(
+            made.task.size,
+            direction=(1, 1),
+            budget=made.plane.n_pos + made.plane.n_neg,
+            box=(made.plane.n_pos, made.plane.n_neg),
+            visit=lambda _x, _y: (1000, 1000, 1000),
+            take=trees[-1].append,
+        )
+        assert trees[-1][-1] is last
+        assert sorted(made.plane.of(tree) for tree in trees[-1]) == sorted(front)
 
 
 def test_numbers_that_are_too_large() -> None:

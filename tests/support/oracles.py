@@ -91,10 +91,10 @@ class ListOracle:
             learn(answers)
         return answers
 
-    def search_inside(self, size, *, direction, budget, box, visit, is_limited=True):
+    def search_inside(self, size, *, direction, budget, box, visit, take=None):
         self.session.calls += 1
         (a, b), (width, height) = direction, box
-        accepted, visited = None, []
+        accepted, visited = [], []
         for (x, y), tree in self.within(size):
             is_inside = a * x + b * y <= budget and x <= width and y <= height
             if not is_inside or any(p <= x and q <= y for p, q in visited):
@@ -102,10 +102,13 @@ class ListOracle:
             visited.append((x, y))
             if (region := visit(x, y)) is not None:
                 budget, width, height = map(min, (budget, width, height), region)
-                accepted = tree
-        if accepted is not None:
-            self.session.offer(accepted)
-        return accepted
+                others = [(p, other) for p, other in accepted if p[0] < x or p[1] < y]
+                accepted = [*others, ((x, y), tree)]
+        for _, tree in accepted:
+            self.session.offer(tree)
+            if take is not None:
+                take(tree)
+        return accepted[-1][1] if accepted else None
 
 
 @dataclass

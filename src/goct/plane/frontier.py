@@ -48,17 +48,13 @@ class FrontierWalk(HullWalk):
         """Find all points of the Pareto front between the vertices of the hull."""
         self.closed = set()
         for edge in sorted(pairwise(self.hull), key=self._length):
-            front = list(edge)
-            try:
-                self._find_front(edge, front)
-            finally:
-                for point in front[1:-1]:
-                    self._find_tree(point, edge)
+            self._find_front(edge)
             self.closed.add(edge)
 
-    def _find_front(self, edge: Edge, front: list[Point]) -> None:
-        """Put the points of the front between the ends of an edge into a list that has these."""
+    def _find_front(self, edge: Edge) -> None:
+        """Find the points of the front between the ends of an edge, and trees there."""
         a, b = normal(*edge)
+        front = list(edge)
 
         def room() -> tuple[int, int, int]:
             """Return budget and box of what no known point dominates."""
@@ -84,24 +80,19 @@ class FrontierWalk(HullWalk):
         budget, *box = room()
         if budget >= 0:
             self._inside_oracle.search_inside(
-                self.size, direction=(a, b), budget=budget, box=(box[0], box[1]), visit=visit
+                self.size,
+                direction=(a, b),
+                budget=budget,
+                box=(box[0], box[1]),
+                visit=visit,
+                take=self._take,
             )
 
-    def _find_tree(self, point: Point, edge: Edge) -> None:
-        """Find a tree at a point that is known to have one."""
-        a, b = normal(*edge)
-        tree = self._inside_oracle.search_inside(
-            self.size,
-            direction=(a, b),
-            budget=a * point[0] + b * point[1],
-            box=point,
-            visit=lambda _x, _y: (-1, -1, -1),
-            is_limited=False,
-        )
-        if tree is not None:
-            found = self.points.of(tree)
-            self.trees[found] = tree
-            self.inside.append(found)
+    def _take(self, tree: Tree) -> None:
+        point = self.points.of(tree)
+        if point not in self.trees:
+            self.trees[point] = tree
+            self.inside.append(point)
 
     def _length(self, edge: Edge) -> float:
         (x0, y0), (x1, y1) = edge

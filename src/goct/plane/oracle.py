@@ -172,7 +172,7 @@ class InsideOracle(Oracle, Protocol):
         budget: int,
         box: tuple[int, int],
         visit: Callable[[int, int], tuple[int, int, int] | None],
-        is_limited: bool = True,
+        take: Callable[[Tree], None] | None = None,
     ) -> Tree | None:
         """Visit the points of trees below a line and in a box.
 
@@ -182,8 +182,9 @@ class InsideOracle(Oracle, Protocol):
             How large the trees may be.
         direction, budget, box, visit
             As for :meth:`goct.search.LinearOracle.search_front`.
-        is_limited
-            Whether limits hold; a search for a known point is short.
+        take
+            Gets a tree of each point that `visit` accepted, but for those that
+            another one dominates; after a stop, too.
 
         Returns
         -------

@@ -216,11 +216,11 @@ class SharedOracle:
         budget: int,
         box: tuple[int, int],
         visit: Callable[[int, int], tuple[int, int, int] | None],
-        is_limited: bool = True,
+        take: Callable[[Tree], None] | None = None,
     ) -> Tree | None:
         """Visit the points of trees below a line and in a box."""
         return self.oracle.search_inside(
-            size, direction=direction, budget=budget, box=box, visit=visit, is_limited=is_limited
+            size, direction=direction, budget=budget, box=box, visit=visit, take=take
         )
 
     def _learn(self, a: int, b: int, answers: Sequence[Answer]) -> None:

@@ -120,6 +120,10 @@ class FrontResult:
         The tree's false negatives and false positives, counted from the rows:
         the last accepted point or one that is nowhere larger. None without a
         tree.
+    trees
+        With `keep_all`, a tree and its point for each accepted point that is
+        nowhere larger than another, in the order of the visits; else the last
+        one alone, if there is one.
     proven
         Whether the search came to its end, see :meth:`LinearOracle.search_front`
         for what that proves.
@@ -132,6 +136,7 @@ class FrontResult:
 
     tree: TreeTuple | None
     point: tuple[int, int] | None
+    trees: tuple[tuple[TreeTuple, tuple[int, int]], ...] = field(repr=False)
     proven: bool
     limit: Limit
     stats: dict[str, float | int] = field(repr=False)
@@ -398,6 +403,7 @@ class LinearOracle:
         min_leaf_weight: int = 0,
         time_limit: float | None = None,
         callback: Callable[[OracleProgress], bool | None] | None = None,
+        keep_all: bool = False,
     ) -> FrontResult:
         """Look for wanted trees among those that are best for no price of errors.
 
@@ -439,6 +445,9 @@ class LinearOracle:
             Seconds.
         callback
             As in `solve`; its progress has no cost, and the bound is a trivial one.
+        keep_all
+            Whether to return the trees of all accepted points, but for those that another one
+            dominates.
 
         Raises
         ------
@@ -463,7 +472,7 @@ class LinearOracle:
             most, new_width, new_height = region
             return _clip(most), _clip(new_width), _clip(new_height)
 
-        tree, point, proven, reason, stats = self._core.search_front(
+        trees, proven, reason, stats = self._core.search_front(
             self._counts(positives, "positives"),
             self._counts(negatives, "negatives"),
             (a, b, _clip(budget)),
@@ -474,8 +483,10 @@ class LinearOracle:
             None if max_splits is None else _non_negative(max_splits, "max_splits", 10**6),
             time_limit,
             _adapt(callback),
+            keep_all,
         )
-        return FrontResult(tree, None if tree is None else point, proven, Limit(reason), stats)
+        tree, point = trees[-1] if trees else (None, None)
+        return FrontResult(tree, point, tuple(trees), proven, Limit(reason), stats)
 
     def _counts(self, counts: ArrayLike, name: str) -> NDArray[np.int64]:
         array = _integers(counts, name)

@@ -91,16 +91,18 @@ class ProblemOracle:
         self, positives: ArrayLike, negatives: ArrayLike, **question: Any
     ) -> FrontResult:
         """Look for wanted trees inside the hull, see :meth:`LinearOracle.search_front`."""
-        return self._translated(self._core.search_front(positives, negatives, **question))
+        found = self._translated(self._core.search_front(positives, negatives, **question))
+        trees = tuple((_over(tree, self._original), point) for tree, point in found.trees)
+        return replace(found, trees=trees)
 
     def _translated(self, found: _Result) -> _Result:
         if found.tree is None:
             return found
-        features = self._ranked
-        original = self._kept if features is None else features.original
-        return replace(found, tree=_over(found.tree, original))
+        return replace(found, tree=_over(found.tree, self._original))
 
-    def _kept(self, feature: int) -> int:
+    def _original(self, feature: int) -> int:
+        if self._ranked is not None:
+            return self._ranked.original(feature)
         return int(self.problem.kept[feature])
 
 

@@ -136,7 +136,7 @@ class CostOracle:
             session.proven.append(Proven(*direction, price, size, (least,)))
             if fold > 1:
                 self._folded[*direction, size] = fold, result.bound
-        tree = self._offer(result.tree)
+        tree = None if result.tree is None else self._offer(result.tree)
         if result.limit is not Limit.NONE:
             if to_bound is not None:
                 session.tighten(to_bound(least))
@@ -179,7 +179,10 @@ class CostOracle:
             callback=self._watch,
         )
         session.nodes += int(results[0].stats["nodes"])
-        answers = [Answer(self._offer(result.tree), result.bound) for result in results]
+        answers = []
+        for result in results:
+            tree = None if result.tree is None else self._offer(result.tree)
+            answers.append(Answer(tree, result.bound))
         if learn is not None:
             learn(answers)
         if results[0].limit is not Limit.NONE:
@@ -241,10 +244,8 @@ class CostOracle:
         fits = self.size.max_splits is None and factor <= LARGEST_COST // (largest + 1)
         return factor if fits else None
 
-    def _offer(self, found: TreeTuple | None) -> Tree | None:
+    def _offer(self, found: TreeTuple) -> Tree:
         """Offer a tree of the core over the original columns, without useless splits."""
-        if found is None:
-            return None
 
         def build(node: TreeTuple) -> Node:
             if isinstance(node, int):
@@ -368,7 +369,7 @@ class SearchOracle(CostOracle):
         budget: int,
         box: tuple[int, int],
         visit: Callable[[int, int], tuple[int, int, int] | None],
-        is_limited: bool = True,
+        take: Callable[[Tree], None] | None = None,
     ) -> Tree | None:
         """Visit the points of trees below a line and in a box.
 
@@ -387,13 +388,18 @@ class SearchOracle(CostOracle):
             max_depth=size.reachable_depth,
             max_splits=size.max_splits,
             min_leaf_weight=self._min_leaf,
-            time_limit=session.left.time if is_limited else None,
-            callback=self._watch if is_limited else None,
+            time_limit=session.left.time,
+            callback=self._watch,
+            keep_all=take is not None,
         )
         session.nodes += int(result.stats["nodes"])
         session.phase_two += session.elapsed - started
-        tree = self._offer(result.tree)
-        if is_limited and result.limit is not Limit.NONE:
+        tree = None
+        for found, _ in result.trees:
+            tree = self._offer(found)
+            if take is not None:
+                take(tree)
+        if result.limit is not Limit.NONE:
             session.stop(result.limit)
         return tree
 
