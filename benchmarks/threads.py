@@ -37,17 +37,16 @@ REPEATS = 9
 """How often each short question is asked in turn with one and more threads; the best counts."""
 
 LONG: dict[str, tuple[str, tuple[Any, ...], dict[str, Any]]] = {
-    "accuracy d3": ("splice-1", ("accuracy", 3), {}),
     "accuracy d4": ("splice-1", ("accuracy", 4), {}),
     "accuracy d5": ("magic04", ("accuracy", 5), {}),
     "accuracy d6": ("diabetes", ("accuracy", 6), {}),
     "f1 d5": ("magic04", ("f1", 5), {}),
-    "mcc d5": ("yeast", ("mcc", 5), {}),
-    "f1 - 0.01 d4": ("spambase", ("f1", 4), {"split_penalty": 0.01}),
+    "mcc d5": ("magic04", ("mcc", 5), {}),
+    "f1 - 0.01 d4": ("splice-1", ("f1", 4), {"split_penalty": 0.01}),
     "f1 - 0.01 d5": ("cleve", ("f1", 5), {"split_penalty": 0.01}),
-    "precision, recall >= 0.9 d4": ("spambase", ("precision", 4), {"constraints": "recall >= 0.9"}),
+    "precision, recall >= 0.9 d5": ("cleve", ("precision", 5), {"constraints": "recall >= 0.9"}),
     "path of accuracy d5": ("cleve", ("accuracy", 5), {}),
-    "path of f1 d4": ("magic04", ("f1", 4), {}),
+    "path of f1 d4": ("splice-1", ("f1", 4), {}),
 }
 """Questions of two seconds and more, by name: dataset, arguments of `solve` or `path`."""
 
@@ -57,7 +56,7 @@ RAW: dict[str, tuple[str, tuple[Any, ...], dict[str, Any]]] = {
     "raw f1 d3": ("htru", ("f1", 3), {}),
     "raw mcc d3": ("htru", ("mcc", 3), {}),
     "raw precision, recall >= 0.9 d3": (
-        "raisin",
+        "htru",
         ("precision", 3),
         {"constraints": "recall >= 0.9"},
     ),
