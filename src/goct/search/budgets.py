@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from goct.exact import Exact
+from goct.metrics import Shape
 from goct.plane.oracle import Incumbent, InsideOracle, Scored, TooFineError
 from goct.plane.points import RESOLUTION, Plane, Target
 from goct.plane.staircase import Staircase
@@ -30,6 +31,8 @@ Direction: TypeAlias = tuple[int, int, int]
 """What a false negative, a false positive and a split cost."""
 
 _MOST_CUTS = 50
+_FIRST_CUTS = 9
+"""Where level lines are curved, no few planes separate before so many cuts."""
 _MOST_ALONE = 31
 """Up to so many splits, each number has bounds of its own."""
 _SHARE = 8
@@ -112,6 +115,8 @@ class BudgetSweep:
         # The numbers of the questions after these may be smaller.
         with suppress(TooFineError):
             self._cut(self._guess)
+            if self.task.metric.shape is not Shape.FRACTIONAL:
+                self._cut(self._ask, _FIRST_CUTS)
             self._separate()
             self._cut(self._ask)
             self._separate()
@@ -142,9 +147,11 @@ class BudgetSweep:
         """Return a bound on the objective of trees with more than so many splits."""
         return self._bound(self.floors, beyond)
 
-    def _cut(self, ask: Callable[[Direction, Sequence[int]], bool]) -> None:
+    def _cut(
+        self, ask: Callable[[Direction, Sequence[int]], bool], most: int = _MOST_CUTS
+    ) -> None:
         """Cut off the most promising point, as long as that finds new trees."""
-        for _ in range(_MOST_CUTS):
+        for _ in range(most):
             point = self._most_promising()
             if point is None:
                 return
