@@ -230,20 +230,32 @@ class Exact:
     __radd__ = __add__
     __rmul__ = __mul__
 
+    def _compare(self, other: Any) -> int | None:
+        """Return the sign of the difference; None if the other one is no number."""
+        if isinstance(other, Exact) and not self._roots and not other._roots:
+            mine, its = self._rational, other._rational
+            return (mine > its) - (mine < its)
+        return (self - other).sign() if _is_number(other) else None
+
     def __eq__(self, other: object) -> bool:
-        return (self - other).sign() == 0 if _is_number(other) else NotImplemented  # type: ignore[operator]
+        sign = self._compare(other)
+        return NotImplemented if sign is None else sign == 0
 
     def __lt__(self, other: Number) -> bool:
-        return (self - other).sign() < 0 if _is_number(other) else NotImplemented
+        sign = self._compare(other)
+        return NotImplemented if sign is None else sign < 0
 
     def __le__(self, other: Number) -> bool:
-        return (self - other).sign() <= 0 if _is_number(other) else NotImplemented
+        sign = self._compare(other)
+        return NotImplemented if sign is None else sign <= 0
 
     def __gt__(self, other: Number) -> bool:
-        return (self - other).sign() > 0 if _is_number(other) else NotImplemented
+        sign = self._compare(other)
+        return NotImplemented if sign is None else sign > 0
 
     def __ge__(self, other: Number) -> bool:
-        return (self - other).sign() >= 0 if _is_number(other) else NotImplemented
+        sign = self._compare(other)
+        return NotImplemented if sign is None else sign >= 0
 
     def __hash__(self) -> int:
         # The float is correctly rounded, so equal numbers share it.

@@ -307,9 +307,11 @@ def _check_options(options: dict[str, Any], engine: Callable[..., Solution]) -> 
     """Raise an error for an option that the engine does not have; it names the engine."""
     from goct.search.engine import solve_search
 
+    is_search = engine is solve_search
+    if is_search and not options:
+        return
     signature = inspect.signature(solve_search).parameters.values()
     search = [p.name for p in signature if p.default is not inspect.Parameter.empty]
-    is_search = engine is solve_search
     if is_search and set(options) <= set(search):
         return
     from goct.mip.options import KEYWORDS  # loads the solvers, which takes a moment

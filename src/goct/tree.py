@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -158,10 +159,15 @@ class Tree:
 
     def predict_rows(self, problem: Problem) -> NDArray[np.intp]:
         """Return the class index that is predicted for each distinct row of a problem."""
+        tree, predicted = _PREDICTED.get(problem, (None, None))
+        if tree is self and predicted is not None:
+            return predicted
         predicted = np.empty(problem.n_rows, dtype=np.intp)
         for node, rows in self.reached(problem):
             if isinstance(node, Leaf):
                 predicted[rows] = node.label
+        predicted.flags.writeable = False
+        _PREDICTED[problem] = self, predicted
         return predicted
 
     def reached(self, problem: Problem) -> Iterator[tuple[Node, NDArray[np.intp]]]:
@@ -444,3 +450,7 @@ def _nodes_from_list(entries: list[Any]) -> Node:
     if len(built) > 1:
         raise ValueError(f"node {max(built)} is not part of the tree")
     return built[0]
+
+
+_PREDICTED: WeakKeyDictionary[Problem, tuple[Tree, NDArray[np.intp]]] = WeakKeyDictionary()
+"""What the tree that was last asked predicts: engines ask for its errors of all kinds."""

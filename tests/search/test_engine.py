@@ -455,6 +455,7 @@ def test_deeper_trees_start_from_smaller_ones(monkeypatch) -> None:
     from goct.search.questions import Effort, SearchOracle
 
     monkeypatch.setattr(engine, "_MANY_STEPS", 0)
+    monkeypatch.setattr(engine, "_STEPS_PER_SECOND", 0)
     rng = np.random.default_rng(5)
     X = rng.integers(0, 2, (80, 6))
     y = (X[:, 0] ^ X[:, 1] ^ X[:, 2]) ^ (rng.random(80) < 0.2)

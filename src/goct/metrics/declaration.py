@@ -97,7 +97,7 @@ class _Grid:
 def _spread(most: int) -> Counts:
     """Return numbers from 0 to `most`, at equal distances but for the last."""
     step = most // _POINTS + 1
-    return np.unique(np.append(np.arange(0, most + 1, step), most))
+    return np.append(np.arange(0, most, step), most)
 
 
 def _largest(rise: NDArray[np.float64]) -> tuple[int, int]:

@@ -268,6 +268,11 @@ class Incumbent:
             raise LookupError("there is no tree yet")
         return self.best
 
+    @property
+    def is_perfect(self) -> bool:
+        """Whether no tree is better, by what is proven."""
+        return self.best is not None and self.best.objective >= self.bound
+
     def offer(self, tree: Tree) -> None:
         """Consider a tree.
 

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from goct.exact import Exact
 from goct.plane.dinkelbach import Lift, Maximum
-from goct.plane.hull import Edge, HullWalk, Point, normal
+from goct.plane.hull import Edge, HullWalk, Point, lower_hull, normal
 from goct.plane.oracle import Incumbent, InsideOracle, Oracle, TooFineError
 from goct.plane.points import Plane, Target
 from goct.plane.staircase import Staircase
@@ -72,7 +72,8 @@ class OuterApproximation:
         self.ends = ends
         self.floor = staircase.lowest if floor is None else floor
         self._hull: list[Point] = []
-        self._cheapest_in: dict[Point, tuple[int, int]] = {}
+        # No errors are cheapest in every direction.
+        self._cheapest_in: dict[Point, tuple[int, int]] = {(0, 0): (1, 1)}
 
     def maximise(
         self, target: Target, size: SizeLimit, lift: Lift, floor: NDArray[np.int64] | None = None
@@ -103,16 +104,14 @@ class OuterApproximation:
         if self._hull:
             walk.try_edges(self._hull)
         elif best is not None and best.splits:
-            # As if nothing were known: that is soon answered if the classes are of different sizes,
-            # and mostly tells more than directions around the best tree.
-            walk.try_edges(walk.hull[:: max(len(walk.hull) - 1, 1)])
+            walk.begin_with(self.plane.of(best))
         walk.follow_hull()
         if self.inside is not None:
             walk.look_inside(self.inside)
         if size == self.incumbent.task.size:
             self.floor = walk.floor
             self._hull = walk.hull
-            self._cheapest_in = walk.cheapest_in
+            self._cheapest_in |= walk.cheapest_in
         return walk.maximum()
 
     def find_tie(
@@ -205,6 +204,20 @@ class _Walk(HullWalk):
         left, _ = self._ask(1, 0, self.plane.n_pos + 1)
         right, _ = self._ask(0, 1, self.plane.n_neg + 1)
         return left is not None and right is not None
+
+    def begin_with(self, point: Point) -> None:
+        """Take note of the point of a tree that is known, and ask about all candidates at once.
+
+        That is soon answered if the classes are of different sizes. But it is no news that the
+        known tree is below a line.
+        """
+        if len(self.hull) < 2 or self.target.admits(self.plane.value(*point)):
+            return
+        whole = self.hull[0], self.hull[-1]
+        a, b = normal(*whole)
+        self.hull = lower_hull([*self.hull, point])
+        if a * point[0] + b * point[1] > self._triangle(whole).budget:
+            self.try_edges([*whole])
 
     def try_edges(self, hull: list[Point]) -> None:
         """Ask above the edges of a hull, as that of larger trees: mostly nothing is there."""

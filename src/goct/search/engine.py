@@ -7,7 +7,7 @@ from contextlib import closing, suppress
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
-from math import inf
+from math import ceil, inf
 from typing import Any
 
 from goct._validation import check_flag
@@ -46,6 +46,9 @@ _DEEPEST_START = 8
 _SHARE_OF_SMALLER = 0.5
 """Of a time limit. The rest is for the question itself, whose bound counts."""
 _MANY_STEPS = 10**8
+_STEPS_PER_SECOND = 10**9
+_LONG = 50
+"""Seconds that a question may take, by these steps, before all smaller depths are solved first."""
 _DEEP_FOR_THRESHOLDS = 3
 """From this depth on, trees over some of the thresholds come first."""
 _GRID, _GRID_SECONDS = 8, 1.0
@@ -142,26 +145,34 @@ def _maximiser(
     return PlaneMaximiser(SearchOracle(session, core, plane, task.size), incumbent, plane)
 
 
+def _steps(task: Task) -> int:
+    """Return, roughly, what a question takes: rows · features^(depth - 2)."""
+    depth = task.size.reachable_depth
+    levels = min(depth, _DEEPEST_START) - 2
+    return task.problem.n_rows * task.problem.features.n_kept**levels if depth >= _DEEP else 0
+
+
 def takes_long(task: Task) -> bool:
-    """Say whether a question takes long: roughly rows · features^(depth - 2) steps."""
-    depth = task.size.reachable_depth
-    steps = task.problem.n_rows * task.problem.features.n_kept ** (min(depth, _DEEPEST_START) - 2)
-    return depth >= _DEEP and steps >= _MANY_STEPS
+    """Say whether a question takes long."""
+    return _steps(task) >= _MANY_STEPS
 
 
-def _smaller_depths(task: Task) -> range:
-    """Return the depths that are solved first.
+def _smaller_depths(task: Task, time: float | None) -> range:
+    """Return the depths that are solved first, given the time limit.
 
-    Their trees are good incumbents, so that a run that is stopped never has a
-    worse tree than one of a smaller depth. Each depth takes many times as long
-    as the one before, so they come first where a question takes long. A linear
-    question deepens by itself, in the core.
+    Their trees are good incumbents, so that a run that is stopped hardly has a
+    worse tree than one of a smaller depth. Depth two takes no time. Larger ones
+    are for questions that may well be stopped, and for prices and constraints. A
+    linear question deepens by itself, in the core.
     """
-    is_linear = isinstance(task.metric, LinearMetric) and not has_requirements(task)
-    if is_linear or not takes_long(task):
+    is_constrained = has_requirements(task)
+    if not takes_long(task) or (isinstance(task.metric, LinearMetric) and not is_constrained):
         return range(0)
-    depth = task.size.reachable_depth
-    return range(2, min(depth, _DEEPEST_START + 1))
+    seconds = min(ceil(time or _LONG), _LONG)  # in full: some milliseconds decide nothing
+    is_plain = not task.split_penalty and not is_constrained
+    if is_plain and _steps(task) < seconds * _STEPS_PER_SECOND:
+        return range(2, 3)
+    return range(2, min(task.size.reachable_depth, _DEEPEST_START + 1))
 
 
 def _try_smaller(
@@ -216,14 +227,14 @@ def _search(
     """Find the best tree, and prove it; say whether no optimal tree has fewer splits for sure."""
     incumbent, task = session.incumbent, session.incumbent.task
     _try_grid(session, {**options, "executor": None})
-    smaller = _smaller_depths(task)
+    smaller = _smaller_depths(task, session.limits.time)
     until = session.elapsed + _SHARE_OF_SMALLER * (session.left.time or inf)
     with closing(core_of(task, **options)) as core:
         maximiser = _maximiser(session, incumbent, core)
         for depth in smaller:
             if depth > smaller.start and isinstance(maximiser, PlaneMaximiser):
                 maximiser.climb()  # good trees leave little to ask about smaller ones
-            if (seconds := until - session.elapsed) <= 0:
+            if (seconds := until - session.elapsed) <= 0 or incumbent.is_perfect:
                 break
             before = incumbent.best
             small = replace(task, size=replace(task.size, max_depth=depth))

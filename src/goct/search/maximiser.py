@@ -94,6 +94,9 @@ class PlaneMaximiser:
             penalty or self._dinkelbach is not None
         ):  # others need questions in many directions anyway
             self.climb()
+        if not penalty and incumbent.is_perfect:
+            self._top = incumbent.objective
+            return
         if not penalty or incumbent.objective is None:
             target = Target(incumbent.objective)
             self._top = self._maximise(target, task.size, lambda v: task.penalised(v, 1))
@@ -117,6 +120,8 @@ class PlaneMaximiser:
             return
         with suppress(TooFineError):
             while (best := incumbent.best) is not self._summit and best is not None:
+                if incumbent.is_perfect:
+                    break
                 self._summit = best
                 x, y = self.plane.of(best.tree)
                 a, b, c = self.plane.tangent(x, y, task.split_penalty)
