@@ -557,13 +557,14 @@ void Search<V>::try_features(int l, int depth, Outcome& out) {
     }
 }
 
-// Tight cutoffs let a child end early, with a weak bound that says little about similar row sets. In deep searches with
-// many features and few rows, where a node costs more than its sides, a better bound pays: half as much again, and two
-// errors.
+// Tight cutoffs let a child end early, with a weak bound that says little about similar row sets. Below the root a better
+// one pays: where its sides are soon solved, and in searches with many features and few rows on all levels.
 template <class V>
-bool Search<V>::slack() const {
+std::int64_t Search<V>::with_slack(int l, int depth, std::int64_t left) const {
+    if (!context_.techniques.slack || !V::kSlackPays || l == 0 || depth <= 3 || levels_[l]->open) return left;
     const Node& root = levels_[0]->node;
-    return context_.techniques.slack && V::kSlackPays && depth_ >= 5 && root.features() > root.rows();
+    if (root.features() > root.rows()) return std::min(2 * left + 2 * smallest_error_, kInfinite);
+    return depth == 4 ? std::min(left + left / 4, kInfinite) : left;
 }
 
 // Feature f at the root of the node at level l: the side with more to gain first.
@@ -588,8 +589,7 @@ void Search<V>::attempt(int l, int depth, int f, const Values& limits, std::span
             useful = useful || at.side[inside].bound[own] < left;
         });
         if (!useful || context_.control.stopped()) return;
-        if (depth > 3 && !at.open && slack())
-            for (auto& left : at.left) left = std::min(left + left / 2 + 2 * smallest_error_, kInfinite);
+        for (auto& left : at.left) left = with_slack(l, depth, left);
         search_side(l, below(depth), f, inside, at.left, at.side[inside]);
     }
 }

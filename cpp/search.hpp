@@ -250,7 +250,7 @@ private:
     bool start(int l, const Values& cutoffs, const std::optional<DepthTwoValues>& small, Outcome& out);
     void try_features(int l, int depth, Outcome& out);
     bool shares(int l, int depth, int next) const;
-    bool slack() const;
+    std::int64_t with_slack(int l, int depth, std::int64_t left) const;
     bool delegates(int l) const { return l >= delegation_->level && !narrow(); }
     int batch(int l, int left) const;
     Unit::Start start_of(const Level& at, int f) const;
