@@ -9,9 +9,10 @@ below the root. It writes down the seconds that each of them takes. `replay` let
 not exist do them by the rules of the search (`Search::Loop` in `cpp/search.cpp`): features of the
 root go out as a whole; one that takes longer than 0.3 s is divided, and so are the next three at
 once; who has nothing to do takes the next feature of the root, or joins the loop over the features
-of a node below it. Each worker has up to two units, one after the other. A message takes the latency, and the
-client is busy with every unit for a while. What it cannot know: how much of a result that is known
-to the client a worker would have had to find again (`--inflation` multiplies all times).
+of a node below it. Each worker has up to two units, one after the other. A message takes the
+latency, and the client is busy with every unit for a while. What it cannot know: how much of a
+result that is known to the client a worker would have had to find again (`--inflation` multiplies
+all times).
 `--seconds` stretches them to a longer question of the same kind.
 """
 
