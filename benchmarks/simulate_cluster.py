@@ -7,11 +7,12 @@
 with one helper in the same process and units as small as they become: single features of the nodes
 below the root. It writes down the seconds that each of them takes. `replay` lets workers that do
 not exist do them by the rules of the search (`Search::Loop` in `cpp/search.cpp`): features of the
-root go out as a whole, until one takes longer than 0.3 s; from then on each is divided; who has
-nothing to do takes the next feature of the root, or joins the loop over the features of a node
-below it. Each worker has up to two units, one after the other. A message takes the latency, and the
-client is busy with every unit for a while. What it cannot know: how much of a result that is known
-to the client a worker would have had to find again (`--inflation` multiplies all times).
+root go out as a whole; one that takes longer than 0.3 s is divided, and so are the next three at
+once; who has nothing to do takes the next feature of the root, or joins the loop over the features
+of a node below it. Each worker has up to two units, one after the other. A message takes the
+latency, and the client is busy with every unit for a while. What it cannot know: how much of a
+result that is known to the client a worker would have had to find again (`--inflation` multiplies
+all times).
 `--seconds` stretches them to a longer question of the same kind.
 """
 
@@ -37,7 +38,9 @@ HANDLING = 0.003
 """Seconds that the client is busy with each unit; measured."""
 LONG_UNIT = 0.3
 UNIT_TIME = 0.25
+LONGEST_UNIT = 1.0
 MOST_STARTS = 64
+DIVIDED_AT_ONCE = 3
 AT_ONCE = 2
 """See `goct.search.cluster` and `cpp/search.cpp`."""
 
@@ -57,7 +60,7 @@ class Recorder(LinearOracle):
         def ask(unit: Any, _seconds: float | None, _is_over: Any) -> Any:
             path = unit[3]
             if not path:  # to be divided
-                self.begin = time.process_time()
+                self.begin = self.begin or time.process_time()
                 return [], False, 0.0, b""
             start = time.process_time()
             one = (*unit[:5], unit[5][:1])  # feature at a time
@@ -105,7 +108,7 @@ class Simulation:
     workers: int
     latency: float
     now: float
-    divides: bool = False
+    divided: int = 0
     next_root: int = 0
     loops: list[Loop] = field(default_factory=list)
     ends: list[tuple[float, int, int, int, Loop | list[list[float]] | None]] = field(
@@ -128,7 +131,7 @@ class Simulation:
             self.now, _, seat, worker, what = heapq.heappop(self.ends)
             self.seats.append(seat)
             if isinstance(what, list):  # took too long as a whole
-                self.divides = True
+                self.divided = DIVIDED_AT_ONCE
                 self._open(worker, what)
                 continue
             if what is None:
@@ -153,7 +156,8 @@ class Simulation:
         """Give work to somebody; False if there is none."""
         if self.next_root < len(self.roots):
             sides = self.roots[self.next_root]
-            if self.divides:
+            if self.divided:
+                self.divided -= 1
                 self.next_root += 1
                 self._open(worker, sides)
                 return True
@@ -161,9 +165,10 @@ class Simulation:
             batch = self.roots[self.next_root : self.next_root + most]
             self.next_root += most
             seconds = sum(t for sides in batch for side in sides for t in side)
-            if seconds > LONG_UNIT * most:  # no more than the first one is divided
+            longest = min(LONG_UNIT * most, LONGEST_UNIT)
+            if seconds > longest:  # no more than the first one is divided
                 self.next_root -= most - 1
-                self._end(worker, LONG_UNIT * most, sides)
+                self._end(worker, longest, sides)
             else:
                 self._learn(0, seconds / most)
                 self._end(worker, seconds, None)

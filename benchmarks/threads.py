@@ -140,14 +140,15 @@ def measure(
     """Return wall time, CPU time, share of the busiest thread or process, and the answer."""
     before = others()
     watch = Watch()
-    watch.start()
+    if not before:  # it would count as the client's own
+        watch.start()
     wall, cpu = time.perf_counter(), time.process_time()
     answer = run()
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
-    watch.stop()
     if before:
         times = [cpu, *(b - a for a, b in zip(before, others(), strict=True))]
         return wall, sum(times), max(times) / sum(times), answer
+    watch.stop()
     return wall, cpu, watch.busiest / max(watch.total, 1e-9), answer
 
 

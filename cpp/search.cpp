@@ -35,9 +35,12 @@ constexpr double kEnough = 0.25;
 constexpr int kMostEnough = 12;
 // Deeper searches have first trees of their own: so many features are looked at by greedy trees, of no larger depth.
 constexpr int kShallow = 5, kCandidates = 12, kDeepGreedy = 12;
-// A unit has as many features as take so many seconds, but no more than these.
-constexpr double kUnitTime = 0.25;
+// A unit has as many features as take so many seconds, but no more than these. It ends after a second: then the rest is asked
+// for again, with what is known by then.
+constexpr double kUnitTime = 0.25, kLongestUnit = 1;
 constexpr int kMostStarts = 64;
+// After a feature that took too long as a unit, so many are divided before that is tried again: the first ones take longest.
+constexpr int kDividedAtOnce = 3;
 // At most so many features of a node are tried in the search for first trees.
 constexpr int kMostTries = 5;
 // How often the bound of a search is worked out for those who watch, in seconds.
@@ -572,7 +575,7 @@ template <class V>
 void Search<V>::attempt(int l, int depth, int f, const Values& limits, std::span<const Unit::Start> next) {
     Level& at = level(l);
     at.child = nullptr;
-    if (delegates(l) && ask_others(l, depth, f, limits, next)) return;
+    if (delegates() && ask_others(l, depth, f, limits, next)) return;
     if (is_answered(at, depth, f, limits)) return;
     const bool inside_first = at.sides.inside_leaf[f] >= at.sides.outside_leaf[f];
     if (depth == kAnyDepth && !narrow() && !at.open) raise_in_turns(l, f, inside_first, limits);
@@ -604,8 +607,8 @@ std::vector<int> Search<V>::path_to(int l) const {
 // How many features, of those that are left, are asked for at the same time?
 template <class V>
 int Search<V>::batch(int l, int left) const {
-    if (!delegates(l)) return 1;
-    const double pace = delegation_->pace[std::min(l, kDeepestUnits)], most = pace > 0 ? kUnitTime / pace : 1;
+    if (!delegates()) return 1;
+    const double pace = delegation_->at(l).pace, most = pace > 0 ? kUnitTime / pace : 1;
     const int share = l == 0 ? left / (2 * context_.delegate->helpers) : left;     // below, all have nodes of their own
     return static_cast<int>(std::clamp<double>(std::min<double>(most, share), 1, kMostStarts));
 }
@@ -640,21 +643,22 @@ bool Search<V>::ask_others(int l, int depth, int f, const Values& limits, std::s
     if (is_answered(at, depth, f, limits)) return true;
     if (const auto found = answered_.extract(place(at.node.feature(f)))) return take_answer(l, depth, f, found.mapped());
 
+    const bool divisible = below(depth) > 2 && l < kDeepestUnits;
+    auto& [pace, divided] = delegation_->at(l);
+    if (divisible && divided > 0 && divided-- > 0) return false;
     Unit unit{std::is_same_v<V, SplitBudgets>, classes_[depth_], depth_, path_to(l), {limits.begin(), limits.end()}, {}};
     unit.starts.push_back(start_of(at, f));
     unit.starts.insert(unit.starts.end(), next.begin(), next.end());
     Control& control = context_.control;
     Delegate& others = *context_.delegate;
-    const bool divisible = below(depth) > 2 && l < kDeepestUnits;
-    const auto answer = others.solve(unit, divisible ? others.long_unit * double(unit.starts.size())
-                                                     : std::numeric_limits<double>::infinity());
+    const double longest = std::min(others.long_unit * double(unit.starts.size()), std::max(others.long_unit, kLongestUnit));
+    const auto answer = others.solve(unit, divisible ? longest : std::numeric_limits<double>::infinity());
     if (!answer) {
         if (!control.stopped()) control.interrupt();
         throw SearchStopped{};
     }
     context_.cache.learn(answer->notes, context_.costs_number);
     const int ended = std::max(size_of(answer->sides) - !answer->ended, 0);
-    auto& pace = delegation_->pace[std::min(l, kDeepestUnits)];
     const double seconds = answer->seconds / std::max(ended, 1);
     pace = pace == 0 ? seconds : 0.7 * pace + 0.3 * seconds;
     answered_.clear();
@@ -663,10 +667,7 @@ bool Search<V>::ask_others(int l, int depth, int f, const Values& limits, std::s
     if (ended == 0)     // trees of which only the beginning has come are in the cache
         for (Outcome& side : at.side)
             for (auto& cost : side.cost) cost = kInfinite;
-    if (!answer->ended && divisible) {
-        int now = l;
-        delegation_->level.compare_exchange_strong(now, l + 1);
-    }
+    if (ended == 0) divided = kDividedAtOnce;
     return ended > 0;
 }
 
@@ -1043,8 +1044,7 @@ bool Search<V>::is_worth_sharing(int l, int depth, int next) const {
 // Does somebody want to join the loop over the features of a node, from the next one in order on?
 template <class V>
 bool Search<V>::shares(int l, int depth, int next) const {
-    const int asks = delegation_->level;
-    if (!crew_ || (context_.delegate && (narrow() || l > asks || asks == kNowhere))) return false;
+    if (!crew_ || (context_.delegate && !delegates())) return false;
     if (!is_worth_sharing(l, depth, next)) return false;
     // Threads that ask others begin now, and want the first loop; its owner will not look again for long.
     return crew_->team.wants_work(l) || (context_.delegate && l == 0);
@@ -1088,7 +1088,7 @@ typename Search<V>::Outcome Search<V>::solve(const Values& cutoffs, int jobs, Ef
         else
             raise(best.bound, first.bound);
         control.resume();
-        delegation_->level = 0;
+        delegation_->begun = true;
     }
     if (!known && depth_ > 3 && deepen && context_.techniques.deepening) {
         // Only a search that takes long needs a better start; and none that takes any tree, which must not depend on time.
@@ -1107,7 +1107,7 @@ typename Search<V>::Outcome Search<V>::solve(const Values& cutoffs, int jobs, Ef
         control.resume();
     }
     if (!known) pass({}, cutoffs, best);
-    delegation_->level = kNowhere;
+    delegation_->begun = false;
     for (int m = 0; m < size_of(cutoffs); ++m) {
         if (best.cost[m] >= std::min(kInfinite, cutoffs[m])) {
             const bool leaf = context_.control.stopped() && root.leaf() < cutoffs[m];

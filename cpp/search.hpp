@@ -251,7 +251,7 @@ private:
     void try_features(int l, int depth, Outcome& out);
     bool shares(int l, int depth, int next) const;
     std::int64_t with_slack(int l, int depth, std::int64_t left) const;
-    bool delegates(int l) const { return l >= delegation_->level && !narrow(); }
+    bool delegates() const { return delegation_->begun && !narrow(); }
     int batch(int l, int left) const;
     Unit::Start start_of(const Level& at, int f) const;
     bool is_answered(Level& at, int depth, int f, const Values& limits) const;
@@ -308,10 +308,15 @@ private:
     std::vector<std::unique_ptr<Level>> levels_;
     std::shared_ptr<std::vector<Archive::Shelf>> shelves_;  // by depth, for all members of a crew
     std::vector<std::unique_ptr<Archive>> archives_;        // by depth
-    static constexpr int kNowhere = 1 << 20, kDeepestUnits = 2;
+    static constexpr int kDeepestUnits = 5;
     struct Delegation {
-        std::atomic<int> level{kNowhere};   // features of nodes from here on are left to others
-        std::array<std::atomic<double>, kDeepestUnits + 1> pace{};  // seconds for each of them, by level
+        struct Level {
+            std::atomic<double> pace{0};    // seconds for each feature
+            std::atomic<int> divided{0};    // so many features are next divided at once
+        };
+        std::atomic<bool> begun{false};     // features are left to others
+        std::array<Level, kDeepestUnits + 1> levels;
+        Level& at(int l) { return levels[std::min(l, kDeepestUnits)]; }
     };
     std::shared_ptr<Delegation> delegation_;                // of all members of a crew
     std::map<std::tuple<Key, int, int>, std::array<UnitAnswer::Side, 2>> answered_;     // by rows, depth and feature

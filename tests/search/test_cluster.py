@@ -85,9 +85,58 @@ def test_paths_and_frontiers(client):
     alone, found = goct.path(problem, "f1", 4), goct.path(problem, "f1", 4, executor=client)
     assert [s.objective for s in found] == [s.objective for s in alone]
     assert found.is_proven
-    alone, found = frontier(problem, 4), frontier(problem, 4, executor=client)
-    points = [[v.confusion for v in each.vertices] for each in (alone, found)]
-    assert points[0] == points[1]
+
+
+def test_points_inside_the_hull_are_searched_by_workers(client, monkeypatch):
+    asked = []
+    answer_all = cluster.Cluster.answer_all
+
+    def watch(self, method, questions, *more):
+        answers = answer_all(self, method, questions, *more)
+        asked.extend(method for answer in answers[0] if answer is not None)
+        return answers
+
+    monkeypatch.setattr(cluster.Cluster, "answer_all", watch)
+    problem = draw(200, 12)
+    alone, found = (
+        frontier(problem, 4, pareto=True),
+        frontier(problem, 4, pareto=True, executor=client),
+    )
+    assert {*asked} == {"solve", "search_front"}
+    assert found.is_complete
+    assert found.pareto == alone.pareto
+    assert found.vertices == alone.vertices
+
+
+@pytest.mark.parametrize("happens", ["kill", "stop", "time", "ctrl-c"])
+def test_a_frontier_that_is_disturbed(client, happens):
+    problem = draw(400, 14)
+    whole = frontier(problem, 4, pareto=True)
+    done = []
+
+    def look(progress):
+        if done or progress.elapsed < 0.4:
+            return False
+        done.append(True)
+        if happens == "kill":
+            os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)
+        if happens == "ctrl-c":
+            os.kill(os.getpid(), signal.SIGINT)
+        return happens == "stop"
+
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        limit = 0.5 if happens == "time" else None
+        found = frontier(problem, 4, pareto=True, executor=client, callback=look, time_limit=limit)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert done
+    limits = {"kill": Limit.NONE, "time": Limit.TIME}
+    assert found.limit is limits.get(happens, Limit.INTERRUPTED)
+    if happens == "kill":
+        assert found.pareto == whole.pareto
+    else:
+        assert len(found.vertices) >= 2
 
 
 def count_desks(client):

@@ -82,10 +82,14 @@ class HullWalk:
         answer = self.oracle.cheapest(a, b, self.size, cutoff=cutoff, to_bound=to_bound)
         if answer.tree is None:
             return None, answer
-        point = self.points.of(answer.tree)
-        self.trees[point] = answer.tree
+        return self.add(answer.tree), answer
+
+    def add(self, tree: Tree) -> Point:
+        """Add the point of a tree."""
+        point = self.points.of(tree)
+        self.trees[point] = tree
         self.hull = lower_hull([*self.hull, point])
-        return point, answer
+        return point
 
     def open_edges(self) -> list[Edge]:
         """Return the edges that are not closed."""

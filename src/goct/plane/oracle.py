@@ -142,6 +142,38 @@ class Oracle(Protocol):
         """
 
 
+class Triangle(Protocol):
+    """A part of the plane where points are wanted, see :meth:`InsideOracle.search_inside`."""
+
+    direction: tuple[int, int]
+
+    def room(self) -> tuple[int, int, int]:
+        """Return the budget and the two sides of the box."""
+
+    def visit(self, x: int, y: int) -> tuple[int, int, int] | None:
+        """Take a point, or refuse it."""
+
+
+class SideBySide(Protocol):
+    """Answers many questions at the same time."""
+
+    def cheapest_of_all(
+        self, questions: Sequence[tuple[int, int, int]], size: SizeLimit
+    ) -> list[Answer | None]:
+        """Answer questions (a, b, cutoff), see :meth:`Oracle.cheapest`; None if one takes long.
+
+        Raises
+        ------
+        StopError
+            If a limit was reached.
+        """
+
+    def search_all_inside(
+        self, size: SizeLimit, triangles: Sequence[Triangle], take: Callable[[Tree], None]
+    ) -> list[bool]:
+        """Say of each triangle whether it was searched, see :meth:`InsideOracle.search_inside`."""
+
+
 class InsideOracle(Oracle, Protocol):
     """Can also find unsupported nondominated points, and trees with the fewest splits."""
 

@@ -12,11 +12,13 @@ from __future__ import annotations
 import asyncio
 import importlib
 import itertools
+import pickle
 import threading
 import time
 import warnings
 from collections import deque
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from queue import Empty, SimpleQueue
@@ -42,8 +44,8 @@ _PATIENCE = 30.0
 """Seconds after which a client that is not heard of, or a cluster without workers, is given up."""
 _AT_ONCE = 2
 """Units that a worker has, so that the next one is there when one is done."""
-_NOTES = 4096
-"""Solved row sets, of 32 bytes each, that come with a unit from all the others together."""
+_NOTES = 2**18
+"""Solved row sets, of 32 bytes each, that go from all to all others while each does a unit."""
 _SHARE = 0.6
 """How much of a worker's memory may be used."""
 _MOST_LOSSES = 3
@@ -73,18 +75,14 @@ class Desk:
         self._number = self._over = -1
         self._heard = 0.0
 
-    def solve(
-        self,
-        ticket: int,
-        question: _Question | None,
-        unit: Any,
-        notes: list[bytes],
-        seconds: float | None,
-    ) -> tuple[Any, str, int]:
+    def solve(self, message: bytes) -> bytes:
         """Search a unit; return the answer, why it ended, and the number of nodes.
 
-        The question comes with its first units, and notes of the others with each.
+        The question comes with its first units, and notes of the others with each. All are pickled
+        here, once: what Dask sends piece by piece takes it ten times as long.
         """
+        question: _Question | None
+        ticket, question, unit, notes, seconds = pickle.loads(message)
         self._heard = time.monotonic()
         if question is not None and question.number != self._number:
             self._number = question.number
@@ -95,7 +93,17 @@ class Desk:
                 question.most_notes,
             )
         assert self._helper is not None
-        return self._helper.solve(unit, notes, seconds, lambda *_: self._is_over(ticket))
+        found = self._helper.solve(unit, notes, seconds, lambda *_: self._is_over(ticket))
+        return pickle.dumps(found)
+
+    def answer(self, message: bytes) -> bytes:
+        """Answer a whole question: a method of the oracle, and its arguments."""
+        ticket, method, arguments, seconds = pickle.loads(message)
+        self._heard = time.monotonic()
+        found = getattr(self._oracle, method)(
+            **arguments, time_limit=seconds, callback=lambda _: self._is_over(ticket)
+        )
+        return pickle.dumps(found)
 
     def _is_over(self, ticket: int) -> bool:
         return self._over >= ticket or time.monotonic() - self._heard > _PATIENCE
@@ -236,7 +244,7 @@ class Cluster:
     def begin(self, costs: NDArray[np.int64], split_cost: int, min_leaf_weight: int) -> Delegate:
         """Tell the next question; it goes to the workers with their first units of it."""
         number = 0 if self._question is None else self._question.number + 1
-        most_notes = _NOTES // max(self.width - 1, 1) if self.width > 1 else 0
+        most_notes = _NOTES // (self.width * (self.width - 1)) if self.width > 1 else 0
         self._question = _Question(number, costs, split_cost, min_leaf_weight, most_notes)
         for seat in self._seats.values():
             seat.unread.clear()
@@ -249,21 +257,17 @@ class Cluster:
 
         Called by as many threads as workers can have units.
         """
-        losses = 0
-        while (seat := self._take_seat(is_over)) is not None:
-            try:
-                found = self._wait_for(seat, unit, seconds, is_over)
-            except _LostError:
-                losses += 1
-                if losses > _MOST_LOSSES:
-                    self._give_up(
-                        "a unit of the search ends every worker; they may need more memory"
-                    )
-                continue
-            self._idle.put(seat)
-            if found is None:
-                return None
-            answer, reason, nodes = found
+        question = self._question
+        assert question is not None
+
+        def message(seat: _Seat, ticket: int) -> bytes:
+            is_new = seat.question != question.number
+            notes = [seat.unread.popleft() for _ in range(len(seat.unread))]
+            return pickle.dumps((ticket, question if is_new else None, unit, notes, seconds))
+
+        while (done := self._have_done("solve", message, is_over)) is not None:
+            seat, (answer, reason, nodes) = done
+            seat.question = question.number
             with self._lock:
                 self.nodes += nodes
                 self.units += 1
@@ -272,6 +276,61 @@ class Cluster:
                 self._give_up("a worker ran out of memory", Limit.MEMORY)
             elif reason != "interrupted":  # or it has not heard of us for long
                 return answer
+        return None
+
+    def answer_all(
+        self,
+        method: str,
+        questions: Sequence[dict[str, Any]],
+        seconds: float | None,
+        is_over: Callable[[], bool],
+    ) -> tuple[list[Any], bool]:
+        """Have whole questions answered side by side, see :meth:`ClusterOracle.answer_all`."""
+        over = threading.Event()
+        self.trouble = None
+
+        def ask(question: dict[str, Any]) -> Any:
+            done = self._have_done(
+                "answer",
+                lambda _, ticket: pickle.dumps((ticket, method, question, seconds)),
+                over.is_set,
+            )
+            return None if done is None else done[1]
+
+        is_interrupted = False
+        with ThreadPoolExecutor(_AT_ONCE * self.width) as threads:
+            running = [threads.submit(ask, question) for question in questions]
+            while True:
+                try:
+                    if not wait(running, timeout=0.05).not_done:
+                        break
+                    if is_over():
+                        over.set()
+                except KeyboardInterrupt:
+                    is_interrupted = True
+                    over.set()
+                except BaseException:
+                    over.set()
+                    raise
+        return [each.result() for each in running], is_interrupted
+
+    def _have_done(
+        self, what: str, message: Callable[[_Seat, int], bytes], is_over: Callable[[], bool]
+    ) -> tuple[_Seat, Any] | None:
+        """Have something done by somebody, a method of a desk; None if the search is over."""
+        losses = 0
+        while (seat := self._take_seat(is_over)) is not None:
+            try:
+                found = self._wait_for(seat, what, message, is_over)
+            except _LostError:
+                losses += 1
+                if losses > _MOST_LOSSES:
+                    self._give_up(
+                        "a unit of the search ends every worker; they may need more memory"
+                    )
+                continue
+            self._idle.put(seat)
+            return None if found is None else (seat, found)
         return None
 
     def _pass_on(self, notes: bytes, sender: _Seat) -> None:
@@ -292,23 +351,31 @@ class Cluster:
         return None
 
     def _wait_for(
-        self, seat: _Seat, unit: Any, seconds: float | None, is_over: Callable[[], bool]
+        self,
+        seat: _Seat,
+        what: str,
+        message: Callable[[_Seat, int], bytes],
+        is_over: Callable[[], bool],
     ) -> Any:
         ticket = next(self._tickets)
-        question = self._question
-        assert question is not None
-        is_new = seat.question != question.number
-        notes = [seat.unread.popleft() for _ in range(len(seat.unread))]
+        sent = message(seat, ticket)
+        answers: SimpleQueue[Any] = SimpleQueue()
+
+        async def ask() -> None:
+            try:
+                answers.put(await getattr(seat.desk, what)(sent))
+            except Exception as error:
+                answers.put(error)
+
         next_word = time.monotonic() + _PATIENCE / 4
         try:
-            found = seat.desk.solve(ticket, question if is_new else None, unit, notes, seconds)
+            self.client.loop.add_callback(ask)
             while True:
-                try:
-                    answer = found.result(timeout=_LOOK)
-                    seat.question = question.number
-                    return answer
-                except _TIMEOUTS:
-                    pass
+                with suppress(Empty):
+                    answer = answers.get(timeout=_LOOK)
+                    if isinstance(answer, Exception):
+                        raise answer
+                    return pickle.loads(answer)
                 if self.trouble is not None or is_over():
                     seat.desk.stop(ticket)
                     return None
@@ -383,7 +450,8 @@ class Cluster:
 class ClusterOracle(LinearOracle):
     """A :class:`LinearOracle` that has the workers of a Dask cluster.
 
-    Answers are the same; limits, callbacks and Ctrl-C work as there. Fronts are searched here.
+    Answers are the same; limits, callbacks and Ctrl-C work as there. One front alone is searched
+    here.
 
     Parameters
     ----------
@@ -416,6 +484,33 @@ class ClusterOracle(LinearOracle):
     def solve_budgets(self, costs: ArrayLike, **question: Any) -> list[OracleResult]:
         """Find the cheapest tree for every budget, see :meth:`LinearOracle.solve_budgets`."""
         return self._judged(super().solve_budgets(costs, **question))
+
+    def answer_all(
+        self,
+        method: str,
+        questions: Sequence[dict[str, Any]],
+        seconds: float | None,
+        is_over: Callable[[], bool],
+    ) -> tuple[list[Any], bool]:
+        """Have questions answered side by side, each by one worker.
+
+        Parameters
+        ----------
+        method, questions
+            A method of :class:`LinearOracle`, and its arguments.
+        seconds
+            After which a question is stopped.
+        is_over
+            Called about twenty times per second; stops all by returning True.
+
+        Returns
+        -------
+        list
+            What the method returns; None where a question was stopped, or nobody could answer it.
+        bool
+            Whether there was a Ctrl-C.
+        """
+        return self._cluster.answer_all(method, questions, seconds, is_over)
 
     def _judged(self, found: Sequence[OracleResult]) -> list[OracleResult]:
         """Add what the workers did, and say if they could not go on."""

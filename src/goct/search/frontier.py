@@ -323,7 +323,8 @@ def frontier(
     core = ProblemOracle(
         problem, measure.weights, executor=executor, n_jobs=n_jobs, memory_limit=memory_limit
     )
-    walk = FrontierWalk(SearchOracle(session, core, points, size), points, size)
+    oracle = SearchOracle(session, core, points, size)
+    walk = FrontierWalk(oracle, points, size, others=oracle if core.is_spread else None)
     try:
         walk.follow_hull()
         if pareto:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, TypeVar
@@ -87,18 +87,37 @@ class ProblemOracle:
         """Find the cheapest tree for every split budget, see :meth:`LinearOracle.solve_budgets`."""
         return [self._translated(found) for found in self._core.solve_budgets(costs, **question)]
 
+    @property
+    def is_spread(self) -> bool:
+        """Whether there are others who can answer questions side by side."""
+        return self._executor is not None
+
+    def answer_all(
+        self,
+        method: str,
+        questions: Sequence[dict[str, Any]],
+        seconds: float | None,
+        is_over: Callable[[], bool],
+    ) -> tuple[list[Any], bool]:
+        """Have questions answered side by side, see :meth:`ClusterOracle.answer_all`."""
+        assert isinstance(self._core, ClusterOracle)
+        found, is_interrupted = self._core.answer_all(method, questions, seconds, is_over)
+        return [each and self._translated(each) for each in found], is_interrupted
+
     def search_front(
         self, positives: ArrayLike, negatives: ArrayLike, **question: Any
     ) -> FrontResult:
         """Look for wanted trees inside the hull, see :meth:`LinearOracle.search_front`."""
-        found = self._translated(self._core.search_front(positives, negatives, **question))
-        trees = tuple((_over(tree, self._original), point) for tree, point in found.trees)
-        return replace(found, trees=trees)
+        return self._translated(self._core.search_front(positives, negatives, **question))
 
     def _translated(self, found: _Result) -> _Result:
         if found.tree is None:
             return found
-        return replace(found, tree=_over(found.tree, self._original))
+        tree = _over(found.tree, self._original)
+        if isinstance(found, OracleResult):
+            return replace(found, tree=tree)
+        trees = tuple((_over(each, self._original), point) for each, point in found.trees)
+        return replace(found, tree=tree, trees=trees)
 
     def _original(self, feature: int) -> int:
         if self._ranked is not None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from goct.exact import Exact
-from goct.plane.oracle import Answer, Learn, Proven, Session, ToBound, TooFineError
+from goct.plane.oracle import Answer, Learn, Proven, Session, ToBound, TooFineError, Triangle
 from goct.plane.points import Points
 from goct.problem import Problem
 from goct.search.oracle import Effort, OracleProgress, OracleStatus, TreeTuple
@@ -20,6 +21,8 @@ from goct.tree import Leaf, Node, Split, Tree
 
 LARGEST_COST = 2**59
 """The core computes with integers up to this size, which leaves room for sums."""
+_SHORT_QUESTION = 1.0
+"""Questions of no more seconds are asked side by side."""
 _SHORT = 3
 """Up to this depth, a proof takes no time."""
 
@@ -360,6 +363,73 @@ class SearchOracle(CostOracle):
                 learn(answers)
 
         return self.solve_by_splits(self._costs(a, b), size, cutoffs=cutoffs, learn=take)
+
+    def cheapest_of_all(
+        self, questions: Sequence[tuple[int, int, int]], size: SizeLimit
+    ) -> list[Answer | None]:
+        """Answer questions (a, b, cutoff) side by side; None if one takes long."""
+        asked = [{"costs": self._costs(a, b), "cutoff": cutoff} for a, b, cutoff in questions]
+        answers: list[Answer | None] = []
+        found, limit = self._answer_all("solve", asked, size, _SHORT_QUESTION)
+        for (a, b, _), result in zip(questions, found, strict=True):
+            if result is None or result.limit is not Limit.NONE:
+                answers.append(None)
+                continue
+            self.session.proven.append(Proven(a, b, 0, size, (result.bound,)))
+            tree = None if result.tree is None else self._offer(result.tree)
+            answers.append(Answer(tree, result.bound))
+        if limit is not Limit.NONE:
+            self.session.stop(limit)
+        return answers
+
+    def search_all_inside(
+        self, size: SizeLimit, triangles: Sequence[Triangle], take: Callable[[Tree], None]
+    ) -> list[bool]:
+        """Search triangles side by side; say of each whether that came to its end."""
+        asked = [
+            {
+                "positives": self.points.positives,
+                "negatives": self.points.negatives,
+                "direction": each.direction,
+                "budget": each.room()[0],
+                "box": each.room()[1:],
+                "visit": each.visit,
+                "keep_all": True,
+            }
+            for each in triangles
+        ]
+        found, limit = self._answer_all("search_front", asked, size, self.session.left.time)
+        for result in found:
+            for tree, _ in () if result is None else result.trees:
+                take(self._offer(tree))
+        if limit is not Limit.NONE:
+            self.session.stop(limit)
+        return [result is not None and result.proven for result in found]
+
+    def _answer_all(
+        self, method: str, questions: list[dict[str, Any]], size: SizeLimit, seconds: float | None
+    ) -> tuple[list[Any], Limit]:
+        """Have questions answered side by side; return also the limit that was reached, if any."""
+        session = self.session
+        limit = Limit.NONE
+
+        def look() -> bool:
+            nonlocal limit
+            time_left = session.left.time
+            if time_left is not None and time_left <= 0:
+                limit = Limit.TIME
+            elif session.tell(0):
+                limit = Limit.INTERRUPTED
+            return limit is not Limit.NONE
+
+        session.calls += len(questions)
+        for question in questions:
+            question["max_depth"] = size.reachable_depth
+            question["max_splits"] = size.max_splits
+            question["min_leaf_weight"] = self._min_leaf
+        found, is_interrupted = self.core.answer_all(method, questions, seconds, look)
+        session.nodes += sum(int(each.stats["nodes"]) for each in found if each is not None)
+        return found, Limit.INTERRUPTED if is_interrupted else limit
 
     def search_inside(
         self,
