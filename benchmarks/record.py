@@ -1,11 +1,13 @@
-"""Make all recorded pages again, on one commit, with their recorded settings.
+"""Make the recorded pages again, on one commit, with their recorded settings.
 
     python benchmarks/record.py --data datasets -o docs/results
+    python benchmarks/record.py --data datasets --only peers unseen-raw
     python benchmarks/record.py --tiny --results tiny.sqlite -o build/tiny
 
 One command of `goct bench run` per page, into one results file, and one report at the end. What is
 done is not done again: interrupted, the same command goes on where it was. Pages whose seconds
-matter come first and have the machine to themselves; those of the MIP engine come last.
+matter come first and have the machine to themselves; those of the MIP engine come last. With
+`--only` the other pages, and their lines in the index, stay as they are.
 """
 
 from __future__ import annotations
@@ -156,19 +158,26 @@ def main() -> None:
     parser.add_argument("--data", type=Path, help="the folder of datasets")
     parser.add_argument("--results", type=Path, default=Path("results.sqlite"))
     parser.add_argument("-o", "--output", type=Path, default=Path("docs/results"))
+    names = [page.partition(":")[0] for page, _, _ in PAGES]
+    parser.add_argument("--only", nargs="+", choices=names, metavar="PAGE", help=", ".join(names))
     parser.add_argument("--tiny", action="store_true", help="as little as possible of each page")
     parser.add_argument("--dry-run", action="store_true", help="only say what would be done")
     options = parser.parse_args()
     goct = [sys.executable, "-m", "goct", "bench"]
     place = ["--data", str(options.data)] if options.data else []
-    seconds = [estimate(Path("docs/results"), *page) for page in PAGES]
+    pages = [
+        page
+        for name, page in zip(names, PAGES, strict=True)
+        if not options.only or name in options.only
+    ]
+    seconds = [estimate(Path("docs/results"), *page) for page in pages]
     known = sum(s for s in seconds if s is not None)
-    print(f"{len(PAGES)} pages; the recorded ones took about {format_duration(known)}", flush=True)
-    for number, ((page, settings, jobs), took) in enumerate(zip(PAGES, seconds, strict=True), 1):
+    print(f"{len(pages)} pages; the recorded ones took about {format_duration(known)}", flush=True)
+    for number, ((page, settings, jobs), took) in enumerate(zip(pages, seconds, strict=True), 1):
         words = command(page, settings, is_tiny=options.tiny)
         about = "not recorded yet" if took is None else f"about {format_duration(took)}"
         title = page.partition(":")[0]
-        print(f"[{number}/{len(PAGES)}] {title}: {about}", flush=True)
+        print(f"[{number}/{len(pages)}] {title}: {about}", flush=True)
         run = [*goct, "run", *words, *place, "--results", str(options.results), "--quiet"]
         if options.dry_run:
             run += ["--dry-run"]

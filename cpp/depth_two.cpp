@@ -231,7 +231,7 @@ int DepthTwo::number_bytes(const Node& node) const {
                                             : std::max(total.swing, weighted_ ? total.weight : 0);
     // A sum with a leaf that is not allowed must be beyond those without.
     const auto fits = [&]<class T>(T) {
-        return size <= (weighted_ ? kNever<T> / 2 - 1 : std::numeric_limits<T>::max());
+        return has_loops_for<T>() && size <= (weighted_ ? kNever<T> / 2 - 1 : std::numeric_limits<T>::max());
     };
     if (!weighted_ && fits(std::int8_t{})) return 1;
     return fits(std::int16_t{}) ? 2 : fits(std::int32_t{}) ? 4 : 8;

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <tuple>
@@ -32,8 +33,8 @@ using Matrix = nb::ndarray<const std::int64_t, nb::ndim<2>, nb::c_contig, nb::de
 
 // What the callback gets: (elapsed, incumbent, bound, nodes, depth-two solutions, cache entries). It stops the search by
 // returning True.
-template <class Work>
-void run_with_callback(Control& control, const Cache& cache, const nb::object& callback, Work&& work) {
+void run_with_callback(Control& control, const Cache& cache, const nb::object& callback,
+                       const std::function<void(Errands&)>& work) {
     const auto look = [&] {
         if (callback.is_none() || !control.started) return false;
         const std::int64_t incumbent = control.incumbent, offset = control.offset;
@@ -98,41 +99,39 @@ Techniques read_techniques(const nb::dict& switches) {
     return techniques;
 }
 
-// Units and their answers on their way through Python.
+// Units and their answers on their way through Python: tuples of numbers and lists.
 using Numbers = Unit::Numbers;
-using StartTuple = std::tuple<int, Numbers, Numbers>;
-using UnitTuple = std::tuple<bool, int, int, std::vector<int>, Numbers, std::vector<StartTuple>>;
-using SideTuple = std::tuple<Numbers, Numbers, Numbers, std::vector<std::vector<int>>>;
-using UnitAnswerTuple = std::tuple<std::vector<std::tuple<SideTuple, SideTuple>>, bool, double, nb::bytes>;
+using SideTree = std::vector<std::vector<int>>;
 
-UnitTuple to_tuple(const Unit& unit) {
-    std::vector<StartTuple> starts;
-    for (const auto& [feature, bounds] : unit.starts) starts.emplace_back(feature, bounds[0], bounds[1]);
-    return {unit.budgets, unit.classes, unit.depth, unit.path, unit.limits, starts};
+nb::tuple to_tuple(const Unit& unit) {
+    nb::list starts;
+    for (const auto& [feature, bounds] : unit.starts) starts.append(nb::make_tuple(feature, bounds[0], bounds[1]));
+    return nb::make_tuple(unit.budgets, unit.classes, unit.depth, unit.path, unit.limits, starts);
 }
 
-Unit to_unit(const UnitTuple& from) {
-    const auto& [budgets, classes, depth, path, limits, starts] = from;
-    Unit unit{budgets, classes, depth, path, limits, {}};
-    for (const auto& [feature, outside, inside] : starts) unit.starts.push_back({feature, {outside, inside}});
+Unit to_unit(const nb::tuple& from) {
+    Unit unit{nb::cast<bool>(from[0]), nb::cast<int>(from[1]), nb::cast<int>(from[2]), nb::cast<std::vector<int>>(from[3]),
+              nb::cast<Numbers>(from[4]), {}};
+    for (const nb::handle start : from[5])
+        unit.starts.push_back({nb::cast<int>(start[0]), {nb::cast<Numbers>(start[1]), nb::cast<Numbers>(start[2])}});
     return unit;
 }
 
-UnitAnswerTuple to_tuple(const UnitAnswer& answer) {
-    const auto side = [](const UnitAnswer::Side& from) -> SideTuple { return {from.bound, from.relaxed, from.cost, from.tree}; };
-    UnitAnswerTuple out{{}, answer.ended, answer.seconds, nb::bytes(answer.notes.data(), answer.notes.size())};
-    for (const auto& sides : answer.sides) std::get<0>(out).emplace_back(side(sides[0]), side(sides[1]));
-    return out;
+nb::tuple to_tuple(const UnitAnswer& answer) {
+    nb::list sides;
+    for (const auto& both : answer.sides)
+        for (const UnitAnswer::Side& side : both) sides.append(nb::make_tuple(side.bound, side.relaxed, side.cost, side.tree));
+    return nb::make_tuple(sides, answer.ended, answer.seconds, nb::bytes(answer.notes.data(), answer.notes.size()));
 }
 
-UnitAnswer to_answer(const UnitAnswerTuple& from) {
-    const auto side = [](const SideTuple& tuple) -> UnitAnswer::Side {
-        const auto& [bound, relaxed, cost, tree] = tuple;
-        return {bound, relaxed, cost, tree};
+UnitAnswer to_answer(const nb::tuple& from) {
+    const auto notes = nb::cast<nb::bytes>(from[3]);
+    UnitAnswer answer{{}, nb::cast<bool>(from[1]), nb::cast<double>(from[2]), std::string(notes.c_str(), notes.size())};
+    const auto side = [](const nb::handle from) -> UnitAnswer::Side {
+        return {nb::cast<Numbers>(from[0]), nb::cast<Numbers>(from[1]), nb::cast<Numbers>(from[2]), nb::cast<SideTree>(from[3])};
     };
-    const nb::bytes& notes = std::get<3>(from);
-    UnitAnswer answer{{}, std::get<1>(from), std::get<2>(from), std::string(notes.c_str(), notes.size())};
-    for (const auto& [outside, inside] : std::get<0>(from)) answer.sides.push_back({side(outside), side(inside)});
+    const nb::object sides = from[0];
+    for (std::size_t i = 0; i + 1 < nb::len(sides); i += 2) answer.sides.push_back({side(sides[i]), side(sides[i + 1])});
     return answer;
 }
 
@@ -149,7 +148,7 @@ public:
         const nb::object limit = std::isfinite(seconds) ? nb::cast(seconds) : nb::none();
         const nb::object answer = ask_(to_tuple(unit), limit, is_over);
         if (answer.is_none()) return std::nullopt;
-        return to_answer(nb::cast<UnitAnswerTuple>(answer));
+        return to_answer(nb::cast<nb::tuple>(answer));
     }
 
 private:
@@ -176,13 +175,17 @@ void bind_helper(nb::module_& module) {
             nb::keep_alive<1, 2>(), "oracle"_a, "costs"_a, "split_cost"_a, "min_leaf_weight"_a, "most_notes"_a)
         .def(
             "solve",
-            [](Helper& self, const UnitTuple& unit, const std::vector<nb::bytes>& notes, std::optional<double> time_limit,
+            [](Helper& self, const nb::tuple& unit, const nb::list& notes, std::optional<double> time_limit,
                nb::object callback) {
                 std::vector<std::string> heard;
-                for (const nb::bytes& each : notes) heard.emplace_back(each.c_str(), each.size());
+                for (const nb::handle each : notes) {
+                    const auto note = nb::cast<nb::bytes>(each);
+                    heard.emplace_back(note.c_str(), note.size());
+                }
                 self.control.restart(time_limit.value_or(std::numeric_limits<double>::infinity()));
+                const Unit question = to_unit(unit);
                 UnitAnswer answer;
-                run_with_callback(self.control, self.cache(), callback, [&](Errands&) { answer = self.solve(to_unit(unit), heard); });
+                run_with_callback(self.control, self.cache(), callback, [&](Errands&) { answer = self.solve(question, heard); });
                 return nb::make_tuple(to_tuple(answer), name(self.control.reason()), self.control.nodes.load());
             },
             "unit"_a, "notes"_a, "time_limit"_a.none(), "callback"_a.none());

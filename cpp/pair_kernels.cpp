@@ -416,12 +416,12 @@ void sweep_within_limits(const PairView<T>& view, T limit_0, T limit_1) {
 }
 
 // Kernels for a known number of planes are for the instruction set that most will use; the others get by with the
-// general ones, for which zero stands.
+// general ones, for which zero stands, if there are any, see has_loops_for.
 template <class T, int Planes, bool Weighted>
 PairKernels<T> best_kernels() {
 #ifdef GOCT_HAS_AVX2_CLONES
-    if (cpu_has_avx2()) return Kernels<T, Avx2<T, Planes, Weighted>>::all;
-    return Kernels<T, Portable<T, 0, Weighted>>::all;
+    if constexpr (sizeof(T) < 4) return Kernels<T, Avx2<T, Planes, Weighted>>::all;
+    else return cpu_has_avx2() ? Kernels<T, Avx2<T, Planes, Weighted>>::all : Kernels<T, Portable<T, 0, Weighted>>::all;
 #else
     return Kernels<T, Portable<T, Planes, Weighted>>::all;
 #endif
@@ -447,20 +447,22 @@ template <class T>
 LimitedSweep<T> limited_sweep(bool weighted) {
 #ifdef GOCT_HAS_AVX2_CLONES
     if constexpr (sizeof(T) < 8)
-        if (cpu_has_avx2())
+        if (sizeof(T) < 4 || cpu_has_avx2())
             return weighted ? sweep_within_limits<T, Avx2Limited<T, true>>
                             : sweep_within_limits<T, Avx2Limited<T, false>>;
+    if constexpr (sizeof(T) >= 4)
 #endif
-    return weighted ? sweep_within_limits<T, PortableLimited<T, true>>
-                    : sweep_within_limits<T, PortableLimited<T, false>>;
+        return weighted ? sweep_within_limits<T, PortableLimited<T, true>>
+                        : sweep_within_limits<T, PortableLimited<T, false>>;
 }
 
 template <class T>
 void lay_out_cells(const Node& node, int begin, int end, const T* values, int planes, int width, T* cells) {
 #ifdef GOCT_HAS_AVX2_CLONES
-    if (cpu_has_avx2()) return Avx2Rows<T>::cells(node, begin, end, values, planes, width, cells);
+    if (sizeof(T) < 4 || cpu_has_avx2()) return Avx2Rows<T>::cells(node, begin, end, values, planes, width, cells);
+    if constexpr (sizeof(T) >= 4)
 #endif
-    PortableRows<T>::cells(node, begin, end, values, planes, width, cells);
+        PortableRows<T>::cells(node, begin, end, values, planes, width, cells);
 }
 
 template void lay_out_cells(const Node&, int, int, const std::int8_t*, int, int, std::int8_t*);

@@ -52,7 +52,7 @@ void SideBounds::find(const Node& node, const Limits& limits) {
     const Sums& all = node.total();
     const std::int64_t costs = 2 * all.base + all.swing;    // of both labels
     const std::int64_t size = std::max(costs, instance_.costs().min_leaf_weight() > 0 ? all.weight : 0);
-    if (size < kNever<std::int16_t>)
+    if (has_loops_for<std::int16_t>() && size < kNever<std::int16_t>)
         find_with(table16_, node, limits);
     else if (size < kNever<std::int32_t>)
         find_with(table32_, node, limits);

@@ -108,6 +108,12 @@ struct Vec {
 #define GOCT_HAS_AVX2_CLONES 1
 #define GOCT_TARGET_AVX2 __attribute__((target("avx2")))
 inline bool cpu_has_avx2() { return __builtin_cpu_supports("avx2"); }
+// Processors of this kind that are without AVX2 are few, and get by with the wider numbers: half of the loops need no second copy.
+template <class T>
+bool has_loops_for() { return sizeof(T) >= 4 || cpu_has_avx2(); }
+#else
+template <class T>
+bool has_loops_for() { return true; }
 #endif
 
 // Bounds are kept in lines of whole vectors of 32-bit numbers.

@@ -67,12 +67,11 @@ struct Lanes {
     GOCT_INLINE void store(T* p) const {
         for (int i = 0; i < Width; ++i) v[i].store(p + i * V::lanes);
     }
-    template <Lines Kind>
-    GOCT_INLINE void add_cost(const Scan<T>& scan, const T* table, int e) {
-        const T* const line = table + kMost * (Kind == Lines::rows ? std::size_t(e) : std::size_t{scan.line[e]});
+    GOCT_INLINE void add_cost(const Scan<T>& scan, Lines kind, const T* table, int e) {
+        const T* const line = table + kMost * (kind == Lines::rows ? std::size_t(e) : std::size_t{scan.line[e]});
         for (int i = 0; i < Width; ++i) {
             const V found = V::load(line + i * V::lanes);
-            v[i] = v[i] + (Kind == Lines::masks ? found & V::fill(scan.cost[e]) : found);
+            v[i] = v[i] + (kind == Lines::masks ? found & V::fill(scan.cost[e]) : found);
         }
     }
     friend GOCT_INLINE Lanes operator&(Lanes a, const Lanes& b) {
@@ -95,8 +94,8 @@ struct Lanes {
     }
 };
 
-template <class V, int Width, Lines Kind, class T>
-GOCT_INLINE void scan_two_classes(const Scan<T>& scan, int at) {
+template <class V, int Width, class T>
+GOCT_INLINE void scan_two_classes(const Scan<T>& scan, Lines kind, int at) {
     using L = Lanes<V, Width>;
     const T* const table = scan.table + at;
     L left = L::fill(0);
@@ -104,7 +103,7 @@ GOCT_INLINE void scan_two_classes(const Scan<T>& scan, int at) {
     L most0 = L::load(scan.most[0] + at), most1 = L::load(scan.most[1] + at);
     // Behind the last run there is nothing to split.
     for (int run = 0, k = 0; run < scan.runs - 1; ++run) {
-        for (const int end = scan.ends[run]; k < end; ++k) left.template add_cost<Kind>(scan, table, scan.order[k]);
+        for (const int end = scan.ends[run]; k < end; ++k) left.add_cost(scan, kind, table, scan.order[k]);
         const L right = L::fill(scan.all[run]) - left;
         least0.lower(left);
         most0.raise(left);
@@ -118,8 +117,8 @@ GOCT_INLINE void scan_two_classes(const Scan<T>& scan, int at) {
 }
 
 // Once from the left, keeping the best class so far after each run, and once from the right.
-template <class V, int Width, Lines Kind, class T>
-GOCT_INLINE void scan_classes(const Scan<T>& scan, int at) {
+template <class V, int Width, class T>
+GOCT_INLINE void scan_classes(const Scan<T>& scan, Lines kind, int at) {
     using L = Lanes<V, Width>;
     constexpr int lanes = Width * V::lanes;
     const T* const table = scan.table + at;
@@ -127,7 +126,7 @@ GOCT_INLINE void scan_classes(const Scan<T>& scan, int at) {
     const auto add = [&](int run, int begin, int end, T all) GOCT_INLINE_LAMBDA {
         T* const sums = scan.sums + lanes * scan.label[run];
         L left = L::load(sums);
-        for (int k = begin; k < end; ++k) left.template add_cost<Kind>(scan, table, scan.order[k]);
+        for (int k = begin; k < end; ++k) left.add_cost(scan, kind, table, scan.order[k]);
         left.store(sums);
         best0.raise(left);
         best1.raise(L::fill(all) - left);
@@ -154,17 +153,18 @@ GOCT_INLINE void scan_classes(const Scan<T>& scan, int at) {
     gain1.store(scan.most[1] + at);
 }
 
-template <class V, int Width, Lines Kind, class T>
-GOCT_INLINE void scan_any(const Scan<T>& scan, int at) {
-    scan.label ? scan_classes<V, Width, Kind>(scan, at) : scan_two_classes<V, Width, Kind>(scan, at);
+// Inlined with a constant kind, the loops are made for it.
+template <class V, int Width, class T>
+GOCT_INLINE void scan_any(const Scan<T>& scan, Lines kind, int at) {
+    scan.label ? scan_classes<V, Width>(scan, kind, at) : scan_two_classes<V, Width>(scan, kind, at);
 }
 
 template <class V, int Width, class T>
 GOCT_INLINE void scan_lanes(const Scan<T>& scan, int at) {
     switch (scan.lines) {
-        case Lines::values: return scan_any<V, Width, Lines::values>(scan, at);
-        case Lines::masks: return scan_any<V, Width, Lines::masks>(scan, at);
-        case Lines::rows: return scan_any<V, Width, Lines::rows>(scan, at);
+        case Lines::values: return scan_any<V, Width>(scan, Lines::values, at);
+        case Lines::masks: return scan_any<V, Width>(scan, Lines::masks, at);
+        case Lines::rows: return scan_any<V, Width>(scan, Lines::rows, at);
     }
 }
 
@@ -173,19 +173,26 @@ template <class T>
 GOCT_TARGET_AVX2 void scan_column_avx2(const Scan<T>& scan, int count) {
     constexpr int lanes = Vec<T>::lanes;
     int at = 0;
-    for (; at + lanes < count; at += 2 * lanes) scan_lanes<Vec<T>, 2>(scan, at);
-    if (at < count) scan_lanes<Vec<T>, 1>(scan, at);
+    if constexpr (sizeof(T) == 8) {     // rarely: one loop for all kinds of lines and numbers of vectors
+        for (; at < count; at += 2 * lanes) scan_any<Vec<T>, 2>(scan, scan.lines, at);
+    } else {
+        for (; at + lanes < count; at += 2 * lanes) scan_lanes<Vec<T>, 2>(scan, at);
+        if (at < count) scan_lanes<Vec<T>, 1>(scan, at);
+    }
 }
 #endif
 
 template <class T>
 void run(const Scan<T>& scan, int count) {
+    using V = Vec<T, kPortableBytes>;
 #ifdef GOCT_HAS_AVX2_CLONES
-    static const bool avx2 = cpu_has_avx2();
-    if (avx2) return scan_column_avx2(scan, count);
+    if (sizeof(T) < 4 || cpu_has_avx2()) return scan_column_avx2(scan, count);
+    // Few processors come here, so one loop is enough for them, too.
+    if constexpr (sizeof(T) >= 4)
+        for (int at = 0; at < count; at += 2 * V::lanes) scan_any<V, 2>(scan, scan.lines, at);
+#else
+    for (int at = 0; at < count; at += 2 * V::lanes) scan_lanes<V, 2>(scan, at);
 #endif
-    constexpr int lanes = 2 * Vec<T, kPortableBytes>::lanes;
-    for (int at = 0; at < count; at += lanes) scan_lanes<Vec<T, kPortableBytes>, 2>(scan, at);
 }
 
 // Two classes, many rows, and wide numbers, of which few fit a register. Counting the rows of a block by line is faster than
@@ -618,7 +625,7 @@ private:
 }  // namespace
 
 std::unique_ptr<StumpScans> make_stump_scans(const Costs& costs, std::int64_t most_swing, Control& control) {
-    if (most_swing < std::numeric_limits<std::int16_t>::max())
+    if (has_loops_for<std::int16_t>() && most_swing < std::numeric_limits<std::int16_t>::max())
         return std::make_unique<Scans<std::int16_t>>(costs, control);
     if (most_swing < std::numeric_limits<std::int32_t>::max())
         return std::make_unique<Scans<std::int32_t>>(costs, control);

@@ -64,8 +64,7 @@ private:
 // Runs the work on a thread of its own, without the GIL, and meanwhile looks after Ctrl-C and the errands of the work,
 // and calls `look`, which stops the work by returning true. An error in `look` or an errand stops it too, and comes
 // out; Ctrl-C only interrupts the control.
-template <class Look, class Work>
-void run_watched(Control& control, Look&& look, Work&& work) {
+inline void run_watched(Control& control, const std::function<bool()>& look, const std::function<void(Errands&)>& work) {
     Errands errands;
     std::exception_ptr failure;
     std::thread worker([&] {
