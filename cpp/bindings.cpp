@@ -25,12 +25,15 @@ using BinaryMatrix = nb::ndarray<const std::uint8_t, nb::ndim<2>, nb::c_contig, 
 using goct::NumpyVector;
 using goct::to_numpy;
 
+constexpr std::size_t kFewCells = 1 << 18;      // a thread to watch over the work takes longer than these
+
 // The result of work that has a control; Ctrl-C is an error.
 template <class Work>
-auto interruptible(std::optional<double> seconds, Work&& work) {
+auto interruptible(const BinaryMatrix& X, std::optional<double> seconds, Work&& work) {
     goct::Control control(seconds.value_or(std::numeric_limits<double>::infinity()));
     std::optional<decltype(work(control))> result;
     try {
+        if (X.size() < kFewCells) return work(control);
         goct::run_watched(control, [] { return false; }, [&](goct::Errands&) { result = work(control); });
     } catch (const goct::SearchStopped&) {
         PyErr_SetNone(control.reason() == goct::StopReason::time ? PyExc_TimeoutError : PyExc_KeyboardInterrupt);
@@ -40,14 +43,14 @@ auto interruptible(std::optional<double> seconds, Work&& work) {
 }
 
 nb::tuple group_rows(const BinaryMatrix& X, std::optional<double> seconds) {
-    goct::RowGroups groups = interruptible(seconds, [&](goct::Control& control) {
+    goct::RowGroups groups = interruptible(X, seconds, [&](goct::Control& control) {
         return goct::group_rows(X.data(), X.shape(0), X.shape(1), control);
     });
     return nb::make_tuple(to_numpy(std::move(groups.first)), to_numpy(std::move(groups.group)));
 }
 
 NumpyVector<std::int64_t> match_columns(const BinaryMatrix& X, std::optional<double> seconds) {
-    return to_numpy(interruptible(seconds, [&](goct::Control& control) {
+    return to_numpy(interruptible(X, seconds, [&](goct::Control& control) {
         return goct::Columns(X.data(), X.shape(0), X.shape(1), control).firsts(control);
     }));
 }

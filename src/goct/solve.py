@@ -8,6 +8,7 @@ import time
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -303,15 +304,19 @@ def _engine(name: str, task: Task) -> Callable[..., Solution]:
     return solve_search
 
 
+@cache
+def _keywords(function: Callable[..., Any]) -> tuple[str, ...]:
+    """Return the names of the parameters that have a default."""
+    signature = inspect.signature(function).parameters.values()
+    return tuple(p.name for p in signature if p.default is not inspect.Parameter.empty)
+
+
 def _check_options(options: dict[str, Any], engine: Callable[..., Solution]) -> None:
     """Raise an error for an option that the engine does not have; it names the engine."""
     from goct.search.engine import solve_search
 
     is_search = engine is solve_search
-    if is_search and not options:
-        return
-    signature = inspect.signature(solve_search).parameters.values()
-    search = [p.name for p in signature if p.default is not inspect.Parameter.empty]
+    search = _keywords(solve_search)
     if is_search and set(options) <= set(search):
         return
     from goct.mip.options import KEYWORDS  # loads the solvers, which takes a moment

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import cached_property
 from math import ceil
 from typing import Any, NamedTuple
 
@@ -202,7 +203,7 @@ class Task:
 
     def penalised(self, value: Exact, splits: int) -> Exact:
         """Return the objective of a value of the metric that is reached with so many splits."""
-        return value - self.split_penalty * splits
+        return value - self.split_penalty * splits if self.split_penalty else value
 
     def is_feasible(self, tree: Tree) -> bool:
         """Say, exactly, whether a tree meets the constraints."""
@@ -232,6 +233,10 @@ class Task:
 
     def best_constant(self) -> Tree | None:
         """Return the best feasible tree without a split, or None. The first class wins ties."""
+        return self._best_constant
+
+    @cached_property
+    def _best_constant(self) -> Tree | None:
         problem = self.problem
         constants = [
             Tree(Leaf(k), problem.classes, problem.feature_names) for k in range(problem.n_classes)

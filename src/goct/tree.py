@@ -217,7 +217,8 @@ class Tree:
         if problem is not None:
             self._check_fits(problem)
         rows = np.arange(0 if problem is None else problem.n_rows)
-        return Tree(_pruned(self.root, problem, rows), self.classes, self.feature_names)
+        root = _pruned(self.root, problem, rows)
+        return self if root is self.root else Tree(root, self.classes, self.feature_names)
 
     def heap(self) -> dict[int, Node]:
         """Return the nodes under the numbers of the paper: root 1, children 2n and 2n + 1."""
@@ -415,7 +416,8 @@ def _pruned(node: Node, problem: Problem | None, rows: NDArray[np.intp]) -> Node
     right = _pruned(node.right, problem, right_rows)
     if isinstance(left, Leaf) and left == right:
         return left
-    return Split(node.feature, left, right)
+    is_same = left is node.left and right is node.right
+    return node if is_same else Split(node.feature, left, right)
 
 
 def _get_list(data: Mapping[str, Any], key: str) -> list[Any]:

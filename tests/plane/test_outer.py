@@ -52,6 +52,7 @@ def test_a_run_that_is_stopped_at_once_has_a_good_tree(metric, monkeypatch) -> N
     from goct.search import engine
 
     monkeypatch.setattr(engine, "_MANY_STEPS", 0)
+    monkeypatch.setattr(engine, "_STEPS_PER_SECOND", 0)
     X, y = random_data(0)
     problem = Problem.from_arrays(X.astype(int), y.astype(int))
     ask = SearchOracle.solve

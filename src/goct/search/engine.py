@@ -18,7 +18,7 @@ from goct.constraints import (
     MinSamplesLeaf,
 )
 from goct.features import RankedFeatures
-from goct.metrics import LinearMetric, Metric
+from goct.metrics import FractionalMetric, LinearMetric, Metric
 from goct.plane.oracle import (
     Branch,
     Incumbent,
@@ -161,9 +161,9 @@ def _smaller_depths(task: Task, time: float | None) -> range:
     """Return the depths that are solved first, given the time limit.
 
     Their trees are good incumbents, so that a run that is stopped hardly has a
-    worse tree than one of a smaller depth. Depth two takes no time. Larger ones
-    are for questions that may well be stopped, and for prices and constraints. A
-    linear question deepens by itself, in the core.
+    worse tree than one of a smaller depth. Depth two takes no time, but guesses serve
+    quotients as well. Larger ones are for questions that may well be stopped, and
+    for prices and constraints. A linear question deepens by itself, in the core.
     """
     is_constrained = has_requirements(task)
     if not takes_long(task) or (isinstance(task.metric, LinearMetric) and not is_constrained):
@@ -171,7 +171,7 @@ def _smaller_depths(task: Task, time: float | None) -> range:
     seconds = min(ceil(time or _LONG), _LONG)  # in full: some milliseconds decide nothing
     is_plain = not task.split_penalty and not is_constrained
     if is_plain and _steps(task) < seconds * _STEPS_PER_SECOND:
-        return range(2, 3)
+        return range(0) if isinstance(task.metric, FractionalMetric) else range(2, 3)
     return range(2, min(task.size.reachable_depth, _DEEPEST_START + 1))
 
 
