@@ -30,7 +30,7 @@ from pathlib import Path
 from typing import Any
 
 from common import default_folder, geometric_mean, load_problem, row
-from goct import Problem, path, solve
+from goct import Problem, frontier, path, solve
 
 WINDOW = 0.5
 REPEATS = 9
@@ -47,8 +47,10 @@ LONG: dict[str, tuple[str, tuple[Any, ...], dict[str, Any]]] = {
     "precision, recall >= 0.9 d5": ("cleve", ("precision", 5), {"constraints": "recall >= 0.9"}),
     "path of accuracy d5": ("cleve", ("accuracy", 5), {}),
     "path of f1 d4": ("splice-1", ("f1", 4), {}),
+    "pareto front d4": ("spambase", (4,), {"pareto": True}),
+    "pareto front d5": ("yeast", (5,), {"pareto": True}),
 }
-"""Questions of two seconds and more, by name: dataset, arguments of `solve` or `path`."""
+"""Questions of two seconds and more, by name: dataset, arguments of `solve`, `path`, `frontier`."""
 
 RAW: dict[str, tuple[str, tuple[Any, ...], dict[str, Any]]] = {
     "raw accuracy d3": ("fault", ("accuracy", 3), {}),
@@ -130,6 +132,8 @@ def ask(problem: Problem, name: str, arguments: tuple[Any, ...], options: dict[s
     if name.startswith("path"):
         found = path(problem, *arguments, **options)
         return [(s.tree, s.objective, s.bound) for s in found]
+    if name.startswith("pareto"):
+        return frontier(problem, *arguments, **options).pareto
     s = solve(problem, *arguments, engine="search", **options)
     return s.tree, s.objective, s.bound
 

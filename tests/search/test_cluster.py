@@ -230,6 +230,14 @@ def test_clear_messages(client, monkeypatch):
     with pytest.raises(ValueError, match="larger --memory-limit"):
         solve(problem, executor=client)
     monkeypatch.undo()
+
+    def is_gone(*_):
+        raise OSError("it was ended")  # as CommClosedError is
+
+    monkeypatch.setattr(client, "nthreads", is_gone)
+    with pytest.raises(ValueError, match=r"the scheduler does not answer \(it was ended\)"):
+        solve(problem, executor=client)
+    monkeypatch.undo()
     monkeypatch.setattr(cluster, "_version", lambda: "0.0.0")
     with pytest.raises(ValueError, match=r"has goct .*, this is goct 0\.0\.0; install the same"):
         solve(problem, executor=client)

@@ -192,8 +192,11 @@ class Cluster:
         self._data = data
         self._options = options
         self._scattered: Any = None
-        self._check_workers()
-        self._check_memory()
+        try:
+            self._check_workers()
+            self._check_memory()
+        except (OSError, *_TIMEOUTS) as error:
+            raise ValueError(f"executor: the scheduler does not answer ({error})") from None
         self._lock = threading.Lock()
         self._seats: dict[str, _Seat] = {}
         self._idle: SimpleQueue[_Seat] = SimpleQueue()
@@ -236,8 +239,9 @@ class Cluster:
         memory, size = self.memory(), self._data[0].nbytes
         if 3 * size > memory:
             raise ValueError(
-                f"executor: the data take {size >> 20} MB, which is too much for "
-                f"{memory >> 20} MB per worker; start workers with a larger --memory-limit"
+                f"executor: the data take {size / 1e6:.1f} MB, which is too much for the "
+                f"{memory / 1e6:.1f} MB that may be used of a worker; start workers with a larger "
+                "--memory-limit"
             )
         self._memory_limit = min(self._options.get("memory_limit", 1 << 30), memory)
 
