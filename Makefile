@@ -42,7 +42,7 @@ lint: $(VENV)/.installed-dev ## check style, formatting and types
 docs: $(VENV)/.installed-docs ## build the documentation into site/
 	@$(BIN)/sphinx-build --fail-on-warning --keep-going -q -j auto -d build/docs docs site
 
-bench: $(VENV)/.installed-bench ## race the search engine against its peers
+bench: $(VENV)/.installed-bench $(VENV)/.installed-peers ## race the search engine against its peers
 	@$(BIN)/python benchmarks/merge.py
 	@$(BIN)/python benchmarks/race_linear.py --depths 3
 	@$(BIN)/python benchmarks/race_f1.py --depths 3

@@ -124,7 +124,7 @@ def race(
         peers = {name: peers[name] for name in options.peers}
     present = {name: solver for name, solver in peers.items() if solver is not None}
     for absent in peers.keys() - present.keys():
-        print(f"{absent} is not installed and does not take part (pip install '.[bench]')")
+        print(f"{absent} is not installed and does not take part (pip install '.[bench,peers]')")
     for depth in options.depths:
         print(f"\n## depth {depth}\n")
         row("dataset", quality, "goct [s]", *(c for p in present for c in (f"{p} [s]", "ratio")))

@@ -7,7 +7,7 @@ import pytest
 
 from goct.bench.experiments import EXPERIMENTS
 from goct.bench.experiments.out_of_sample import Study, candidates
-from goct.bench.experiments.tools import geometric_mean, loss, relative_gap
+from goct.bench.experiments.tools import geometric_mean, loss, relative_gap, use_log_scale
 from goct.bench.render import (
     Figure,
     Mark,
@@ -218,3 +218,13 @@ def test_reported_tables(tmp_path: Path) -> None:
     assert Reported(tmp_path).table("gone") == {}
     assert Reported(None).table("t") == {}
     assert Reported.beside(tmp_path).folder is None
+
+
+def test_a_figure_without_data_is_drawn() -> None:
+    canvas = pytest.importorskip("matplotlib.figure").Figure()
+    empty, full = canvas.subplots(1, 2)
+    full.plot([1, 10], [1, 2])
+    for axes in (empty, full):
+        use_log_scale(axes.xaxis)
+    assert (empty.get_xscale(), full.get_xscale()) == ("linear", "log")
+    canvas.draw_without_rendering()

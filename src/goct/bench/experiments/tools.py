@@ -113,12 +113,17 @@ def limits_of(runs: Sequence[Run]) -> str:
 
 
 def use_log_scale(axis: Any) -> None:
-    """Make an axis logarithmic, with plain numbers at 1, 2 and 5 and their multiples by ten."""
+    """Make an axis logarithmic, with plain numbers at 1, 2 and 5 and their multiples by ten.
+
+    One without data, as of a campaign that has just begun, stays as it is.
+    """
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-    getattr(axis.axes, f"set_{axis.axis_name}scale")("log")
     low, high = axis.get_data_interval()
-    steps = (1.0, 2.0, 5.0) if 0 < low <= high < 50 * low else (1.0,)
+    if not 0 < low <= high:
+        return
+    getattr(axis.axes, f"set_{axis.axis_name}scale")("log")
+    steps = (1.0, 2.0, 5.0) if high < 50 * low else (1.0,)
     axis.set_major_locator(LogLocator(subs=steps))
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axis.set_minor_formatter(NullFormatter())
