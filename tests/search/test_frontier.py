@@ -69,6 +69,38 @@ def test_pareto_front_is_that_of_all_trees(seed) -> None:
         assert max_splits is None or vertex.tree.splits <= max_splits
 
 
+def front_of(X, y, depth: int) -> list[tuple[int, int]]:
+    """Return the points (FN, FP) of all trees that none dominates, by brute force."""
+    front: list[tuple[int, int]] = []
+    n_pos, n_neg = int(y.sum()), int((1 - y).sum())
+    for fn, fp in sorted((n_pos - tp, n_neg - tn) for tp, tn, _ in achievable(X, y, depth)):
+        if not front or fp < front[-1][1]:
+            front.append((fn, fp))
+    return front
+
+
+def test_a_point_on_an_edge_that_was_found_on_the_way_is_on_the_front() -> None:
+    X = np.array([[0, 0], [1, 1], [1, 0], [1, 0], [0, 1], [0, 0]])
+    y = np.array([0, 0, 0, 1, 1, 1])
+    result = frontier(Problem.from_arrays(X, y), 2, pareto=True)
+    found = [(v.confusion.fn, v.confusion.fp) for v in result.pareto]
+    assert found == front_of(X, y, 2) == [(0, 2), (1, 1), (2, 0)]
+
+
+def test_pareto_fronts_of_few_rows_where_many_points_share_an_edge() -> None:
+    rng = np.random.default_rng(0)
+    on_edges = 0
+    for _ in range(400):
+        X, y = rng.integers(0, 2, (rng.integers(5, 12), 3)), np.array([0, 1])
+        y = rng.permutation(np.resize(y, len(X)))
+        result = frontier(Problem.from_arrays(X, y), 2, pareto=True)
+        found = [(v.confusion.fn, v.confusion.fp) for v in result.pareto]
+        assert result.is_complete
+        assert found == front_of(X, y, 2)
+        on_edges += len(found) > len(result.vertices)
+    assert on_edges > 50
+
+
 def test_the_pareto_front_answers_monotone_questions() -> None:
     X, y, _, _ = random_problem(5)
     problem = Problem.from_arrays(X, y)
