@@ -161,6 +161,19 @@ def test_weights_that_are_fractions() -> None:
     assert problem.class_weights == (Fraction(1, 10), Fraction(4, 3))
 
 
+@pytest.mark.parametrize(
+    "weights", [[1e3, 1e3, 1e-6, 1e-6], [1, 1, 1e-9, 1e-9], [1e9, 3, 0.1, 7e-7]]
+)
+def test_no_class_vanishes_beside_large_weights(weights) -> None:
+    with pytest.raises(ValueError, match=r"sample_weight: the weights of class 1 are too small"):
+        Problem.from_arrays([[0], [0], [1], [1]], [0, 0, 1, 1], sample_weight=weights)
+    whole = Problem.from_arrays(
+        [[0], [0], [1], [1]], [0, 0, 1, 1], sample_weight=[10**12, 10**12, 1, 1]
+    )
+    assert whole.is_exact
+    assert whole.n_pos == 2
+
+
 def test_irregular_weights_are_rounded_and_marked() -> None:
     w = np.random.default_rng(0).random(40)
     X = np.random.default_rng(1).integers(0, 2, (40, 3))

@@ -539,6 +539,26 @@ def _check_costs(
     return scale_to_integers(numbers, "costs")
 
 
+def _check_rounded(
+    weights: NDArray[Any],
+    rounded: NDArray[np.float64],
+    labels: NDArray[np.intp],
+    classes: tuple[Any, ...],
+) -> None:
+    """Raise an error if rounding changes the weight of a class by more than a thousandth."""
+    sums, kept = (
+        np.bincount(labels, weights=w.astype(np.float64), minlength=len(classes))
+        for w in (weights, rounded)
+    )
+    if (lost := np.abs(sums - kept) > sums / 1000).any():
+        name = classes[int(lost.argmax())]
+        raise ValueError(
+            f"sample_weight: the weights of class {name!r} are too small beside the others: all "
+            "are rounded to multiples of about 2**-28 of their sum; use weights of more similar "
+            "size, or integers"
+        )
+
+
 @dataclass(frozen=True, eq=False)
 class _Samples:
     """What is known of each sample besides its features."""
@@ -573,6 +593,8 @@ class _Samples:
         numbers, class_unit = weigh_classes(class_weight, found, labels, sample_weight)
         if numbers is not None:
             weights, weight_unit, weights_exact = scale_to_integers(numbers, "sample_weight")
+            if not weights_exact:
+                _check_rounded(numbers, weights * float(weight_unit), labels, found)
             weight_unit *= class_unit
         cost_matrix, cost_unit, costs_exact = _check_costs(costs, labels, len(found))
         return cls(
