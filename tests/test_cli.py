@@ -309,6 +309,37 @@ def test_predict_compares_with_the_target(customers: Path, saved: Path, tmp_path
     assert "cannot be the target" in fails("predict", saved, other, "--target", used)
 
 
+def test_a_least_leaf_that_no_tree_has(customers: Path, tmp_path: Path) -> None:
+    for options in ([], ["--no-tune"]):
+        result = run(
+            "fit", customers, "--target", "bought", "--min-leaf", 301, "--depth", 2, *options
+        )
+        assert result.exit_code == 4, result.output
+        assert "no tree of depth 2 over these features meets the constraints" in result.output
+    page = tmp_path / "page.html"
+    text = fails("explore", customers, "--target", "bought", "--min-leaf", 301, "-o", page)
+    assert "--min-leaf 301: there are only 300 rows" in text
+
+
+def test_a_target_that_two_columns_are_called(tmp_path: Path) -> None:
+    table = tmp_path / "two.csv"
+    table.write_text("y,a,y\n1,0,1\n0,1,0\n1,1,1\n0,0,0\n")
+    assert "the columns 1 and 3 are both called 'y'" in fails("fit", table, "--target", "y")
+
+
+@pytest.mark.parametrize("jobs", ["0", "-2", "many"])
+def test_a_number_of_jobs_that_is_none(customers: Path, jobs: str) -> None:
+    text = fails("fit", customers, "--target", "bought", f"--jobs={jobs}")
+    assert f"'{jobs}' is not a number from 1 on" in text
+
+
+def test_long_names_of_metrics_are_shown_apart(customers: Path, tmp_path: Path) -> None:
+    model = tmp_path / "model.json"
+    question = ["--metric", "balanced_accuracy", "--depth", 1, "--no-tune", "--save", model]
+    assert run("fit", customers, "--target", "bought", *question).exit_code == 0
+    assert re.search(r"^balanced_accuracy  0\.\d+", run("show", model).output, re.MULTILINE)
+
+
 def test_show(saved: Path, tmp_path: Path) -> None:
     assert "proven bound" in run("show", saved).output
     for format, start in [("rules", "if "), ("sql", "CASE"), ("python", "#"), ("dot", "digraph")]:

@@ -541,7 +541,7 @@ def _check_costs(
 
 def _check_rounded(
     weights: NDArray[Any],
-    rounded: NDArray[np.float64],
+    rounded: NDArray[Any],
     labels: NDArray[np.intp],
     classes: tuple[Any, ...],
 ) -> None:

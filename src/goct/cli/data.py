@@ -87,6 +87,12 @@ def _read_depth(text: str | int) -> int | None:
     return depth
 
 
+def _read_jobs(text: str | int) -> int:
+    if not re.fullmatch(r"-1|[1-9]\d{0,5}", str(text)):
+        raise typer.BadParameter(f"{text!r} is not a number from 1 on, or -1")
+    return int(text)
+
+
 @dataclass(frozen=True)
 class LearningOptions:
     """The options of all commands that learn from a CSV file, see :func:`learning`."""
@@ -109,7 +115,13 @@ class LearningOptions:
     time_limit: Annotated[float | None, typer.Option(min=0.01, help="Seconds at most.")] = None
     n_jobs: Annotated[
         int,
-        typer.Option("--jobs", "--n-jobs", help="Threads of the engine; -1 for all processors."),
+        typer.Option(
+            "--jobs",
+            "--n-jobs",
+            parser=_read_jobs,
+            metavar="INTEGER",
+            help="Threads of the engine; -1 for all processors.",
+        ),
     ] = 1
     scheduler: Annotated[
         str | None,

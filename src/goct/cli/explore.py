@@ -16,7 +16,7 @@ import typer
 
 from goct._deadline import deadline, seconds_left
 from goct.cli.data import Data, LearningOptions, Prepared, TestSize, learning, prepare_for
-from goct.cli.guard import Code, check_outputs, note
+from goct.cli.guard import Code, UsageError, check_outputs, note
 from goct.cli.progress import ProgressDisplay
 from goct.data import Table
 from goct.explore import explore as find_trees
@@ -71,6 +71,8 @@ def explore(
 
     check_outputs([data], [output])
     prepared, goal = prepare_for(metric, data, options, test_size=test_size, seed=seed)
+    if (min_leaf or 0) > prepared.table.n_rows:
+        raise UsageError(f"--min-leaf {min_leaf}: there are only {prepared.table.n_rows} rows")
     if folds and min(Counter(prepared.labels.tolist()).values()) < 2:
         folds = 0
         note("sizes are not validated: a class has only one row")

@@ -135,7 +135,8 @@ def fit(
     given: dict[str, Any] = {"formulation": formulation, "backend": backend}
     given = {name: value for name, value in given.items() if value is not None}
     tunes = splits == "auto" and not no_tune and not split_penalty
-    if tunes and (why := _why_not_tuned(prepared, goal, asked, engine, bool(given))) is not None:
+    is_mip = engine == "mip" or bool(given)
+    if tunes and (why := _why_not_tuned(prepared, goal, asked, min_leaf, is_mip)) is not None:
         tunes = False
         if not options.quiet:
             note(f"the number of splits is not tuned: {why}")
@@ -209,11 +210,17 @@ def _read_splits(splits: str, max_splits: int | None) -> int | None:
 
 
 def _why_not_tuned(
-    prepared: Prepared, metric: Metric, constraints: list[Constraint], engine: str, for_mip: bool
+    prepared: Prepared,
+    metric: Metric,
+    constraints: list[Constraint],
+    min_leaf: int | None,
+    is_mip: bool,
 ) -> str | None:
     """Return why the size cannot be tuned; None if it can."""
-    if engine == "mip" or for_mip:
+    if is_mip:
         return "the MIP engine takes too long for that"
+    if (min_leaf or 0) > prepared.table.n_rows:
+        return f"there are fewer than {min_leaf} rows"
     task = one_against_the_rest(Task.read(prepared.train, metric, 1, constraints=constraints))
     if not can_share(task):
         return "constraints or metrics of this kind take too long for that"

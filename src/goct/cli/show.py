@@ -39,11 +39,12 @@ def show(
         return
     typer.echo(text)
     if format == "text":
-        proof = tree.proof
+        metric, proof = one_line(tree.question.metric), tree.proof
+        width = max(len(metric) + 2, 14)
         typer.echo("")
-        typer.echo(f"{one_line(tree.question.metric):<14}{tree.train.value}")
-        typer.echo(f"{'proven bound':<14}{proof.bound}")
-        typer.echo(f"{'status':<14}{proof.status}")
+        typer.echo(f"{metric:<{width}}{tree.train.value}")
+        typer.echo(f"{'proven bound':<{width}}{proof.bound}")
+        typer.echo(f"{'status':<{width}}{proof.status}")
 
 
 def _write_onnx(tree: Model, output: Path | None) -> None:

@@ -85,7 +85,7 @@ def read_csv(
     dialect = dialect or find_dialect(
         source, delimiter, decimal, encoding, missing=missing, date_format=date_format
     )
-    names, notes = read_header(source, dialect)
+    names, notes = read_header(source, dialect, kinds or ())
     for name in [*(kinds or {}), *ignore, *(only or ())]:
         if name not in names:
             raise TableError(f"{source}: there is no column {name!r}{suggest(name, names)}")
@@ -167,8 +167,13 @@ def _naming_the_line(path: TableFile, reader: Any) -> Iterator[None]:
         raise TableError(f"{path}, line {reader.line_num + 1}: {error}") from None
 
 
-def read_header(path: TableFile, dialect: Dialect) -> tuple[list[str | None], list[str]]:
-    """Return the column names, None for columns without one, and notes on them."""
+def read_header(
+    path: TableFile, dialect: Dialect, meant: Collection[str] = ()
+) -> tuple[list[str | None], list[str]]:
+    """Return the column names, None for columns without one, and notes on them.
+
+    No two columns may have one of the names that are `meant`.
+    """
     first = next(read_rows(path, dialect), None)
     if first is None:
         raise TableError(f"{path}: the file is empty")
@@ -182,6 +187,9 @@ def read_header(path: TableFile, dialect: Dialect) -> tuple[list[str | None], li
     for j, name in enumerate(names, start=1):
         if name is None:
             notes.append(f"column {j} has no name and is not used")
+        elif name in seen and name in meant:
+            both = f"the columns {seen[name]} and {j} are both called {name!r}"
+            raise TableError(f"{path}: {both}; rename one of them")
         elif name in seen:
             other = next(new for k in count(2) if (new := f"{name} ({k})") not in {*names, *seen})
             notes.append(

@@ -110,7 +110,7 @@ class FrontierWalk(HullWalk):
     def look_inside(self) -> None:
         """Find all points of the Pareto front between the vertices of the hull."""
         self.closed = set()
-        # Points on the way to the hull may lie on its edges: as any between vertices they are taken.
+        # Others that were found on the way may lie on its edges: they are taken as all between.
         self.trees = {point: self.trees[point] for point in self.hull}
         triangles = [_Triangle(edge) for edge in sorted(pairwise(self.hull), key=self._length)]
         self.closed.update(each.edge for each in triangles if each.room()[0] < 0)

@@ -76,7 +76,8 @@ const neighboursInWords = (data, size, place) => {
     return fn2 < fn ? `${more(fn2 - fn)} missed with ${more(fp2 - fp)} false alarms` : `${more(fp2 - fp)} false alarms with ${more(fn2 - fn)} missed`;
   };
   const known = [size.points[at - 1], size.points[at + 1]].filter((other) => at >= 0 && other !== undefined);
-  return known.length ? `The next trades are ${known.map(beside).join(", or ")}.` : "";
+  const which = size.hasFront ? "The next trades" : "The next trades that were found";
+  return known.length ? `${which} are ${known.map(beside).join(", or ")}.` : "";
 };
 
 const othersInWords = (data, size, place) => {

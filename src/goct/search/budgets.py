@@ -147,9 +147,7 @@ class BudgetSweep:
         """Return a bound on the objective of trees with more than so many splits."""
         return self._bound(self.floors, beyond)
 
-    def _cut(
-        self, ask: Callable[[Direction, Sequence[int]], bool], most: int = _MOST_CUTS
-    ) -> None:
+    def _cut(self, ask: Callable[[Direction, Sequence[int]], bool], most: int = _MOST_CUTS) -> None:
         """Cut off the most promising point, as long as that finds new trees."""
         for _ in range(most):
             point = self._most_promising()
