@@ -191,7 +191,7 @@ class Cluster:
         self.trouble: tuple[str, Limit] | None = None
         self._data = data
         self._options = options
-        self._scattered: Any = None
+        self._scattered: dict[str, Any] = {}
         try:
             self._check_workers()
             self._check_memory()
@@ -418,21 +418,23 @@ class Cluster:
             self._give_up("all workers are gone")
 
     def _make_seats(self, workers: dict[str, int]) -> None:
-        from distributed import KilledWorker
+        from distributed import CancelledError, KilledWorker
 
-        data = self.client.scatter(self._data, broadcast=True, hash=False)
-        self._scattered = data
-        futures = {
-            address: self.client.submit(
-                *(Desk, data, self._memory_limit, threads, self._options),
-                workers=[address],
-                actor=True,
-                pure=False,
-            )
-            for address, threads in workers.items()
-        }
+        lost = OSError, RuntimeError, KilledWorker, CancelledError, *_TIMEOUTS
+        futures = {}
+        for address, threads in workers.items():
+            with suppress(*lost):
+                # To each by itself: what is sent to all, from one to the other, may never arrive.
+                data = self.client.scatter(self._data, workers=[address], hash=False)
+                futures[address] = self.client.submit(
+                    *(Desk, data, self._memory_limit, threads, self._options),
+                    workers=[address],
+                    actor=True,
+                    pure=False,
+                )
+                self._scattered[address] = data
         for address, future in futures.items():
-            with suppress(OSError, RuntimeError, KilledWorker, *_TIMEOUTS):
+            with suppress(*lost):
                 seat = _Seat(address, future, future.result(timeout=_PATIENCE))
                 self._seats[address] = seat
                 for _ in range(_AT_ONCE):
@@ -447,7 +449,7 @@ class Cluster:
             self.client.cancel([seat.future for seat in self._seats.values()], force=True)
         self._seats.clear()
         self._idle = SimpleQueue()
-        self._scattered = None
+        self._scattered.clear()
         self._looked = -_PATIENCE
 
 

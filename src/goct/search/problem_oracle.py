@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -16,6 +17,11 @@ from goct.search.oracle import FrontResult, LinearOracle, OracleResult, TreeTupl
 
 FEW_THRESHOLDS = 32
 """Columns with fewer thresholds, on average, are searched faster as 0/1 features."""
+
+_ALONE = (
+    "every threshold is searched by this machine alone, with n_jobs threads: workers would take "
+    "longer; choose thresholds beforehand to share the work"
+)
 
 _Result = TypeVar("_Result", OracleResult, FrontResult)
 
@@ -32,8 +38,8 @@ class ProblemOracle:
     weights
         What a minimum leaf counts, one integer per row.
     executor
-        A Dask client whose workers help; none by default. Thresholds are searched as
-        0/1 features then.
+        A Dask client whose workers help; none by default. Thresholds that are searched as
+        ranked columns are left to this process.
     **options
         Those of :class:`LinearOracle`.
     """
@@ -60,7 +66,7 @@ class ProblemOracle:
     def _ranked(self) -> RankedFeatures | None:
         """The features, if they are searched as ranks."""
         features = self.problem.features
-        if not isinstance(features, RankedFeatures) or self._executor is not None:
+        if not isinstance(features, RankedFeatures):
             return None
         return features if features.n_kept > FEW_THRESHOLDS * features.ranks.shape[1] else None
 
@@ -71,13 +77,14 @@ class ProblemOracle:
 
     @cached_property
     def _core(self) -> LinearOracle | ClusterOracle:
-        features = self._ranked
-        if self._executor is not None:
-            X = self.problem.X
-            return ClusterOracle(X, self._weights, executor=self._executor, **self._options)
-        if features is None:
+        if (features := self._ranked) is not None:
+            if self._executor is not None:
+                warnings.warn(_ALONE, stacklevel=2)
+            return LinearOracle.from_ranks(features.ranks, weights=self._weights, **self._options)
+        if self._executor is None:
             return LinearOracle(self.problem.X, weights=self._weights, **self._options)
-        return LinearOracle.from_ranks(features.ranks, weights=self._weights, **self._options)
+        X = self.problem.X
+        return ClusterOracle(X, self._weights, executor=self._executor, **self._options)
 
     def solve(self, costs: ArrayLike, **question: Any) -> OracleResult:
         """Find the cheapest tree, see :meth:`LinearOracle.solve`."""
@@ -90,7 +97,7 @@ class ProblemOracle:
     @property
     def is_spread(self) -> bool:
         """Whether there are others who can answer questions side by side."""
-        return self._executor is not None
+        return isinstance(self._core, ClusterOracle)
 
     def answer_all(
         self,
