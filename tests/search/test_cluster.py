@@ -113,7 +113,7 @@ def test_a_frontier_that_is_disturbed(client, happens):
     problem = draw(1200, 30)  # some seconds
     done = []
 
-    def look(progress):
+    def look(_progress):
         if done:
             return False
         done.append(True)
