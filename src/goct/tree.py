@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -159,15 +158,10 @@ class Tree:
 
     def predict_rows(self, problem: Problem) -> NDArray[np.intp]:
         """Return the class index that is predicted for each distinct row of a problem."""
-        tree, predicted = _PREDICTED.get(problem, (None, None))
-        if tree is self and predicted is not None:
-            return predicted
         predicted = np.empty(problem.n_rows, dtype=np.intp)
         for node, rows in self.reached(problem):
             if isinstance(node, Leaf):
                 predicted[rows] = node.label
-        predicted.flags.writeable = False
-        _PREDICTED[problem] = self, predicted
         return predicted
 
     def reached(self, problem: Problem) -> Iterator[tuple[Node, NDArray[np.intp]]]:
@@ -217,8 +211,7 @@ class Tree:
         if problem is not None:
             self._check_fits(problem)
         rows = np.arange(0 if problem is None else problem.n_rows)
-        root = _pruned(self.root, problem, rows)
-        return self if root is self.root else Tree(root, self.classes, self.feature_names)
+        return Tree(_pruned(self.root, problem, rows), self.classes, self.feature_names)
 
     def heap(self) -> dict[int, Node]:
         """Return the nodes under the numbers of the paper: root 1, children 2n and 2n + 1."""
@@ -416,8 +409,7 @@ def _pruned(node: Node, problem: Problem | None, rows: NDArray[np.intp]) -> Node
     right = _pruned(node.right, problem, right_rows)
     if isinstance(left, Leaf) and left == right:
         return left
-    is_same = left is node.left and right is node.right
-    return node if is_same else Split(node.feature, left, right)
+    return Split(node.feature, left, right)
 
 
 def _get_list(data: Mapping[str, Any], key: str) -> list[Any]:
@@ -452,7 +444,3 @@ def _nodes_from_list(entries: list[Any]) -> Node:
     if len(built) > 1:
         raise ValueError(f"node {max(built)} is not part of the tree")
     return built[0]
-
-
-_PREDICTED: WeakKeyDictionary[Problem, tuple[Tree, NDArray[np.intp]]] = WeakKeyDictionary()
-"""What the tree that was last asked predicts: engines ask for its errors of all kinds."""

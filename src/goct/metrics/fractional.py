@@ -6,8 +6,6 @@ import math
 from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
-from typing import TypeAlias
 
 import numpy as np
 
@@ -82,7 +80,10 @@ class FractionalMetric(Metric):
         self, value: Fraction, n_pos: int, n_neg: int, unit: Fraction = Fraction(1)
     ) -> LevelLine:
         """Return the line below which the metric is larger than a value."""
-        top, bottom, pole = _forms(self, n_pos, n_neg, unit)
+        top, bottom = (f.of_errors(n_pos, n_neg, unit) for f in self._parts(n_pos, n_neg, unit))
+        corners = [(x, y) for x in (0, n_pos) for y in (0, n_neg)]
+        has_pole = any(bottom[0] + bottom[1] * x + bottom[2] * y == 0 for x, y in corners)
+        pole = LevelLine.where_positive(bottom) if has_pole else None
         # N / D > v exactly if N - v D > 0
         form = [n - value * d for n, d in zip(top, bottom, strict=True)]
         return LevelLine.where_positive(form, pole)
@@ -113,18 +114,3 @@ class FractionalMetric(Metric):
                         "numerator is, too"
                     )
         return top, bottom
-
-
-_Form: TypeAlias = tuple[Fraction, Fraction, Fraction]
-
-
-@lru_cache(maxsize=64)
-def _forms(
-    metric: FractionalMetric, n_pos: int, n_neg: int, unit: Fraction
-) -> tuple[_Form, _Form, LevelLine | None]:
-    """Return numerator and denominator as functions of errors, and the line where they are 0."""
-    parts = metric._parts(n_pos, n_neg, unit)
-    top, bottom = (f.of_errors(n_pos, n_neg, unit) for f in parts)
-    corners = [(x, y) for x in (0, n_pos) for y in (0, n_neg)]
-    has_pole = any(bottom[0] + bottom[1] * x + bottom[2] * y == 0 for x, y in corners)
-    return top, bottom, LevelLine.where_positive(bottom) if has_pole else None

@@ -10,7 +10,6 @@ from fractions import Fraction
 from functools import cached_property
 from math import lcm
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -288,10 +287,6 @@ class Metric(ABC):
         return f"<metric {self.name}>"
 
 
-_REWARDS: WeakKeyDictionary[Problem, tuple[LinearMetric, Rewards]] = WeakKeyDictionary()
-"""Of the metric last asked for."""
-
-
 class LinearMetric(Metric):
     """A metric that adds up a reward for every sample."""
 
@@ -323,17 +318,9 @@ class LinearMetric(Metric):
     def rewards(self, problem: Problem) -> Rewards:
         """Return the metric as integer rewards for the rows of a problem."""
 
-    def known_rewards(self, problem: Problem) -> Rewards:
-        """Return the rewards; they are computed once for a problem and its last metric."""
-        metric, rewards = _REWARDS.get(problem, (None, None))
-        if rewards is None or metric != self:
-            rewards = self.rewards(problem)
-            _REWARDS[problem] = self, rewards
-        return rewards
-
     def best_value(self, problem: Problem) -> Exact:
         """Return the value of the classifier that predicts the best class in every row."""
-        rewards = self.known_rewards(problem)
+        rewards = self.rewards(problem)
         return Exact(rewards.value(np.asarray(rewards.matrix.argmax(axis=1))))
 
     def evaluate(self, tree: Tree, problem: Problem) -> Exact:
@@ -341,7 +328,7 @@ class LinearMetric(Metric):
         self.check(problem)
         if self.is_binary and problem.n_classes > 2:
             return self.value(tree.confusion(problem))
-        return Exact(self.known_rewards(problem).value(tree.predict_rows(problem)))
+        return Exact(self.rewards(problem).value(tree.predict_rows(problem)))
 
 
 class Combination(Metric):

@@ -301,8 +301,8 @@ class Incumbent:
         return self.best
 
     @property
-    def is_perfect(self) -> bool:
-        """Whether no tree is better, by what is proven."""
+    def is_optimal(self) -> bool:
+        """Whether the bound proves that no tree is better."""
         return self.best is not None and self.best.objective >= self.bound
 
     def offer(self, tree: Tree) -> None:

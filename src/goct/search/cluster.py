@@ -289,7 +289,24 @@ class Cluster:
         seconds: float | None,
         is_over: Callable[[], bool],
     ) -> tuple[list[Any], bool]:
-        """Have whole questions answered side by side, see :meth:`ClusterOracle.answer_all`."""
+        """Have questions answered side by side, each by one worker.
+
+        Parameters
+        ----------
+        method, questions
+            A method of :class:`LinearOracle`, and its arguments.
+        seconds
+            After which a question is stopped.
+        is_over
+            Called about twenty times per second; stops all by returning True.
+
+        Returns
+        -------
+        list
+            What the method returns; None where a question was stopped, or nobody could answer it.
+        bool
+            Whether there was a Ctrl-C.
+        """
         over = threading.Event()
         self.trouble = None
 
@@ -465,6 +482,11 @@ class ClusterOracle(LinearOracle):
         As for :class:`LinearOracle`.
     executor
         A `distributed.Client`.
+
+    Attributes
+    ----------
+    cluster
+        The workers.
     """
 
     def __init__(
@@ -472,16 +494,16 @@ class ClusterOracle(LinearOracle):
     ) -> None:
         super().__init__(X, weights, **options)
         row_weights = None if weights is None else np.asarray(weights, dtype=np.int64)
-        self._cluster = Cluster(executor, (check_binary_matrix(X), row_weights), options)
+        self.cluster = Cluster(executor, (check_binary_matrix(X), row_weights), options)
 
     def close(self) -> None:
         """Let the workers forget the data."""
-        self._cluster.close()
+        self.cluster.close()
 
     def _delegate(
         self, costs: NDArray[np.int64], split_cost: int, min_leaf_weight: int
     ) -> Delegate | None:
-        return self._cluster.begin(costs, split_cost, min_leaf_weight)
+        return self.cluster.begin(costs, split_cost, min_leaf_weight)
 
     def solve(self, costs: ArrayLike, **question: Any) -> OracleResult:
         """Find the cheapest tree, see :meth:`LinearOracle.solve`."""
@@ -491,36 +513,9 @@ class ClusterOracle(LinearOracle):
         """Find the cheapest tree for every budget, see :meth:`LinearOracle.solve_budgets`."""
         return self._judged(super().solve_budgets(costs, **question))
 
-    def answer_all(
-        self,
-        method: str,
-        questions: Sequence[dict[str, Any]],
-        seconds: float | None,
-        is_over: Callable[[], bool],
-    ) -> tuple[list[Any], bool]:
-        """Have questions answered side by side, each by one worker.
-
-        Parameters
-        ----------
-        method, questions
-            A method of :class:`LinearOracle`, and its arguments.
-        seconds
-            After which a question is stopped.
-        is_over
-            Called about twenty times per second; stops all by returning True.
-
-        Returns
-        -------
-        list
-            What the method returns; None where a question was stopped, or nobody could answer it.
-        bool
-            Whether there was a Ctrl-C.
-        """
-        return self._cluster.answer_all(method, questions, seconds, is_over)
-
     def _judged(self, found: Sequence[OracleResult]) -> list[OracleResult]:
         """Add what the workers did, and say if they could not go on."""
-        cluster = self._cluster
+        cluster = self.cluster
         for result in found[:1]:  # all have the same
             result.stats["nodes"] += cluster.nodes
             result.stats["units"] = cluster.units

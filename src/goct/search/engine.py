@@ -234,7 +234,7 @@ def _search(
         for depth in smaller:
             if depth > smaller.start and isinstance(maximiser, PlaneMaximiser):
                 maximiser.climb()  # good trees leave little to ask about smaller ones
-            if (seconds := until - session.elapsed) <= 0 or incumbent.is_perfect:
+            if (seconds := until - session.elapsed) <= 0 or incumbent.is_optimal:
                 break
             before = incumbent.best
             small = replace(task, size=replace(task.size, max_depth=depth))

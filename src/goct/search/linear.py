@@ -47,7 +47,7 @@ class LinearMaximiser:
         self.oracle = oracle
         self.incumbent = incumbent
         task = incumbent.task
-        rewards = metric.known_rewards(task.problem)
+        rewards = metric.rewards(task.problem)
         self._integers = integers = IntegerObjective(rewards, task.split_penalty)
         losses = (integers.gains.max(axis=1, keepdims=True) - integers.gains) * integers.factor
         # A split that costs more than there is to gain is as good as forbidden.

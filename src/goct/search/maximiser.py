@@ -94,7 +94,7 @@ class PlaneMaximiser:
             penalty or self._dinkelbach is not None
         ):  # others need questions in many directions anyway
             self.climb()
-        if not penalty and incumbent.is_perfect:
+        if not penalty and incumbent.is_optimal:
             self._top = incumbent.objective
             return
         if not penalty or incumbent.objective is None:
@@ -120,7 +120,7 @@ class PlaneMaximiser:
             return
         with suppress(TooFineError):
             while (best := incumbent.best) is not self._summit and best is not None:
-                if incumbent.is_perfect:
+                if incumbent.is_optimal:
                     break
                 self._summit = best
                 x, y = self.plane.of(best.tree)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, TypeVar
@@ -99,16 +99,10 @@ class ProblemOracle:
         """Whether there are others who can answer questions side by side."""
         return isinstance(self._core, ClusterOracle)
 
-    def answer_all(
-        self,
-        method: str,
-        questions: Sequence[dict[str, Any]],
-        seconds: float | None,
-        is_over: Callable[[], bool],
-    ) -> tuple[list[Any], bool]:
-        """Have questions answered side by side, see :meth:`ClusterOracle.answer_all`."""
+    def answer_all(self, *questions: Any) -> tuple[list[Any], bool]:
+        """Have questions answered side by side, see :meth:`Cluster.answer_all`."""
         assert isinstance(self._core, ClusterOracle)
-        found, is_interrupted = self._core.answer_all(method, questions, seconds, is_over)
+        found, is_interrupted = self._core.cluster.answer_all(*questions)
         return [each and self._translated(each) for each in found], is_interrupted
 
     def search_front(
