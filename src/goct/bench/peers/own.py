@@ -17,7 +17,6 @@ import numpy as np
 
 from goct.bench.peers.base import Answer, Question, Solver, Unsupported, find_modules
 from goct.bench.peers.others import fit_lickety_split, labels_by
-from goct.binarize import Binarizer
 from goct.metrics import get_metric
 from goct.problem import Problem
 from goct.search import solve_search
@@ -105,8 +104,9 @@ class Mip(Search):
     engine = "mip"
 
     def load(self) -> None:
-        """Import the solvers."""
+        """Import the solvers, and what warm starts need."""
         import_module("goct.mip")
+        import_module("sklearn.ensemble")
 
     def package(self, options: Mapping[str, Any]) -> str:
         """Return the package of the backend, and its version."""
@@ -218,6 +218,8 @@ class Certified(Solver):
         X, y = question.X, question.y
         problem = problem_of(question) if X.dtype.kind in "bu" else None
         if problem is None:
+            from goct.binarize import Binarizer  # loads scikit-learn: most runs do without
+
             exact = Binarizer("exact").fit(X, y)
             problem = Problem.from_columns(X, y, binarizer=exact, pos_label=1)
         seconds: dict[str, list[float]] = {"plain": [], "certified": []}
