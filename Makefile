@@ -48,7 +48,7 @@ bench: $(VENV)/.installed-bench $(VENV)/.installed-peers ## race the search engi
 	@$(BIN)/python benchmarks/race_f1.py --depths 3
 
 DATA ?= datasets
-results: $(VENV)/.installed-bench $(VENV)/.installed-peers ## make all recorded pages again, on this commit: half a day
+results: $(VENV)/.installed-bench $(VENV)/.installed-peers ## make all recorded pages again, on this commit: nine hours
 	@$(BIN)/python benchmarks/record.py --data $(DATA) --results results.sqlite -o docs/results
 
 # What claims rest on, modules and packages with tests of the same names; PARTS= for all of src/.

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -149,7 +150,8 @@ def estimate(folder: Path, page: str, options: list[str], jobs: int) -> float | 
         for run in csv.DictReader(file):
             seconds = float(run["seconds"] or 0)
             is_stopped = seconds >= 0.95 * float(run["limit"])
-            total += 2 + (max(limit, seconds) if is_stopped else seconds)  # 2: a new process
+            times = int(next(iter(re.findall(r"\bsplits=(\d+)", run["options"])), 1))
+            total += 1 + times * (max(limit, seconds) if is_stopped else seconds)  # 1: a process
     return total / jobs
 
 

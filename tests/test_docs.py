@@ -12,13 +12,13 @@ from types import ModuleType
 import pytest
 
 from goct import OptimalTreeClassifier, OptimalTreeClassifierCV, frontier, path, solve
+from goct.bench.render import MOST_WORDS, count_words
 from goct.mip.options import KEYWORDS
 from goct.search import solve_search
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 if not DOCS.exists():
     pytest.skip("no documentation beside the tests", allow_module_level=True)
-MOST_WORDS = 1500
 
 
 def load(name: str) -> ModuleType:
@@ -51,6 +51,13 @@ def test_links(page) -> None:
 @pytest.mark.parametrize("page", examples.pages(), ids=lambda page: page.stem)
 def test_one_subject_a_page(page) -> None:
     assert len(page.read_text(encoding="utf-8").split()) <= MOST_WORDS
+
+
+@pytest.mark.parametrize(
+    "page", sorted((DOCS / "results").glob("*.md")), ids=lambda page: page.stem
+)
+def test_recorded_pages_are_short(page) -> None:
+    assert count_words(page.read_text(encoding="utf-8")) <= MOST_WORDS
 
 
 def test_every_page_is_in_the_contents() -> None:

@@ -9,10 +9,12 @@ from goct.bench.experiments import EXPERIMENTS
 from goct.bench.experiments.out_of_sample import Study, candidates
 from goct.bench.experiments.tools import geometric_mean, loss, relative_gap, use_log_scale
 from goct.bench.render import (
+    MOST_WORDS,
     Figure,
     Mark,
     Report,
     Table,
+    count_words,
     mark_best,
     mean,
     provenance,
@@ -84,6 +86,22 @@ def test_page(tmp_path: Path) -> None:
     assert len({line.count(",") for line in lines}) == 1
     index = write_index(tmp_path, [("Title", "a summary", campaign(undone))]).read_text()
     assert "| [Title](streed.md) | a summary | full | 0 of 1 |  | 2030-01-02 |" in index
+
+
+def test_a_page_has_room_for_some_tables(tmp_path: Path) -> None:
+    small = Table("small", "Small", ["n"], [[1], [2]])
+    large = Table("large", "Large", ["n"], [[n] for n in range(MOST_WORDS)])
+    report = Report(["What was done."], [large, small])
+    text = write_page(tmp_path, "Title", campaign(), report).read_text()
+    assert small.to_markdown() in text
+    assert large.to_markdown() not in text
+    assert "Further tables:\n\n- Large: [CSV](streed-large.csv)\n\n## How it was made" in text
+    assert (tmp_path / "streed-large.csv").read_text() == large.to_csv()
+    many = Report(
+        ["What was done."], [Table(f"t{n}", "A table", ["n"], [[1]] * 90) for n in range(20)]
+    )
+    page = write_page(tmp_path, "Title", campaign(), many)
+    assert MOST_WORDS - 100 < count_words(page.read_text()) <= MOST_WORDS
 
 
 def test_an_index_keeps_the_pages_of_other_campaigns(tmp_path: Path) -> None:

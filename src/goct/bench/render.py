@@ -18,6 +18,8 @@ from goct.bench.results import Campaign, Run
 from goct.bench.spec import Spec, Status
 from goct.files import atomic_write
 
+MOST_WORDS = 1500
+"""Of a page, those in tables included."""
 _TOLERANCE = 1e-9  # objectives are computed from predictions, in floats
 
 
@@ -105,36 +107,65 @@ class Report:
 
 
 def write_page(folder: Path, title: str, campaign: Campaign, report: Report) -> Path:
-    """Write the page of an experiment, with its tables as CSV and its figures."""
+    """Write the page of an experiment, with its tables as CSV and its figures.
+
+    Tables for which there is no room among the :data:`MOST_WORDS` of a page are only linked to.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     name = campaign.page
-    parts = [f"# {title_of(title, campaign)}"]
+    head = [f"# {title_of(title, campaign)}"]
     if not campaign.is_complete:
         done = sum(run.outcome is not None for run in campaign.runs)
-        parts.append(
+        head.append(
             f"**Not complete: {done} of {len(campaign.runs)} runs are done.** Comparisons and "
             "means are of these."
         )
-    parts += report.text
+    head += report.text
     for figure in report.figures:
         file = f"{name}-{figure.name}.svg"
         if _draw(figure, folder / file):
-            parts.append(f"![{figure.caption}]({file})\n\n*{figure.caption}*")
+            head.append(f"![{figure.caption}]({file})\n\n*{figure.caption}*")
         else:
-            parts.append(f"*{figure.caption}: left out, it needs matplotlib.*")
+            head.append(f"*{figure.caption}: left out, it needs matplotlib.*")
+    foot = []
+    if report.notes:
+        foot.append("## How to read it\n\n" + "\n".join(f"- {note}" for note in report.notes))
+    runs = f"{name}-runs.csv"
+    _write(folder / runs, runs_to_csv(campaign.runs))
+    foot += [_trouble(campaign.runs), provenance(campaign)]
+    foot.append(f"All runs, with what was computed from their trees: [CSV]({runs}).")
+    shown: list[str] = []
+    links: list[str] = []
+    others = "Further tables:"
+    room = MOST_WORDS - sum(map(count_words, [*head, *foot, others]))
     for table in report.tables:
         file = f"{name}-{table.name}.csv"
         _write(folder / file, table.to_csv())
-        parts.append(f"**{table.caption}** ([CSV]({file}))\n\n{table.to_markdown()}")
-    if report.notes:
-        parts.append("## How to read it\n\n" + "\n".join(f"- {note}" for note in report.notes))
-    runs = f"{name}-runs.csv"
-    _write(folder / runs, runs_to_csv(campaign.runs))
-    parts += [_trouble(campaign.runs), provenance(campaign)]
-    parts.append(f"All runs, with what was computed from their trees: [CSV]({runs}).")
+        text = f"**{table.caption}** ([CSV]({file}))\n\n{table.to_markdown()}"
+        link = f"- {table.caption}: [CSV]({file})"
+        words, least = count_words(text), count_words(link)
+        if words <= room - least * (len(report.tables) - len(shown) - len(links)):
+            shown.append(text)
+            room -= words
+        else:
+            links.append(link)
+            room -= least
+    if links:
+        shown.append(f"{others}\n\n" + "\n".join(links))
     page = folder / f"{name}.md"
-    _write(page, "\n\n".join(part for part in parts if part) + "\n")
+    _write(page, "\n\n".join(part for part in [*head, *shown, *foot] if part) + "\n")
     return page
+
+
+def count_words(text: str) -> int:
+    """Return the number of words; a word has a letter or a digit.
+
+    Examples
+    --------
+    >>> count_words("| heart | 0.81 ± 0.02 |")
+    3
+    """
+    return sum(any(map(str.isalnum, word)) for word in text.split())
 
 
 def write_index(folder: Path, pages: Sequence[tuple[str, str, Campaign]]) -> Path:
