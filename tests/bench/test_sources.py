@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import io
 import urllib.error
+import urllib.request
 import zipfile
 from pathlib import Path
 
@@ -76,6 +77,20 @@ def test_without_a_network(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert "fetched: nothing" in result.output
     assert "could not be fetched: magic" in result.output
     assert "not here: appendicitis, biodeg" in result.output
+
+
+@pytest.mark.filterwarnings("error")
+def test_tables_of_openml_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    def urlopen(request: urllib.request.Request, **_settings: object) -> bytes:
+        asked.append(request.full_url)
+        return offline()
+
+    monkeypatch.setattr("sklearn.datasets._openml.urlopen", urlopen)
+    with pytest.raises(urllib.error.URLError, match="no network"):
+        sources._from_openml(OPENML["magic"])
+    assert all(f"/{OPENML['magic']}" in address for address in asked)
 
 
 @pytest.mark.slow

@@ -8,6 +8,7 @@ import os
 import re
 import urllib.error
 import urllib.request
+import warnings
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -106,8 +107,11 @@ def _download(address: str) -> bytes:
 def _from_openml(number: int) -> str:
     from sklearn.datasets import fetch_openml
 
-    # It would warn of what is reported as a failure.
-    found = fetch_openml(data_id=number, as_frame=True, parser="auto", n_retries=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of another try: what fails is reported
+        found = fetch_openml(
+            data_id=number, cache=False, as_frame=True, parser="auto", n_retries=1, delay=0.1
+        )
     text: str = found.data.assign(label=found.target).to_csv(index=False)
     return text
 
