@@ -103,10 +103,11 @@ test-wheel: $(WHEEL)/bin/python ## install the wheel of dist/ without compiling 
 	@$(WHEEL)/bin/python -m pytest -n auto -q -m "not slow"
 
 # Old packages use what newer ones below them deprecate.
+OLDEST_TESTS ?= tests
 test-oldest: $(OLDEST)/bin/python ## run the fast tests with the oldest packages that pyproject.toml allows
 	@mkdir -p build && $(OLDEST)/bin/python -m tests.support.oldest > build/oldest.txt
 	@$(OLDEST)/bin/python $(PIP_INSTALL) --constraint build/oldest.txt '.[test]'
-	@$(OLDEST)/bin/python -m pytest -n auto -q -m "not slow" -W ignore::DeprecationWarning
+	@$(OLDEST)/bin/python -m pytest -n auto -q -m "not slow" -W ignore::DeprecationWarning $(OLDEST_TESTS)
 
 clean: ## remove everything that was generated, the virtual environment included
 	@rm -rf $(VENV) $(SANITIZED) $(WHEEL) $(OLDEST) htmlcov build dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis

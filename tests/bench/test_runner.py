@@ -9,6 +9,7 @@ import pytest
 from goct.bench.data import Folder
 from goct.bench.runner import Runner
 from goct.bench.spec import Outcome, Spec, Status
+from goct.bench.task import execute
 from tests.support.processes import is_alive
 
 
@@ -51,6 +52,13 @@ def test_each_end_is_recorded(folder: Folder, solver: str, status: Status, messa
     outcome = run(folder, solver)
     assert outcome.status is status
     assert message in outcome.message
+
+
+def test_the_pacemaker_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("goct.bench.peers.own.find_modules", lambda *_: False)
+    outcome = execute(Spec("heart", "0", "paced"), None, lambda: None)
+    assert outcome.status is Status.MISSING
+    assert outcome.message == "licketysplit is not installed"
 
 
 def test_memory_limit(folder: Folder) -> None:

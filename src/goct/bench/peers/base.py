@@ -81,6 +81,11 @@ class Solver(ABC):
     needs_depth: ClassVar[bool] = True  # cannot do without a limit on the depth
 
     @property
+    def needs(self) -> str:
+        """The package that is missing where it is not installed."""
+        return self.distribution
+
+    @property
     def is_installed(self) -> bool:
         """Whether its package is there."""
         return find_modules(self.module)

@@ -76,9 +76,14 @@ class Paced(Search):
     share: ClassVar[float] = 3.0
 
     @property
+    def needs(self) -> str:
+        """The pacemaker."""
+        return "licketysplit"
+
+    @property
     def is_installed(self) -> bool:
         """Whether the pacemaker is there."""
-        return find_modules("licketysplit")
+        return find_modules(self.needs)
 
     def load(self) -> None:
         """Import both."""
