@@ -75,7 +75,7 @@ def execute(spec: Spec, path: Path | None, begin: Callable[[], None]) -> Outcome
     """Load the data, say so, ask the solver and check what it says."""
     solver = get_solver(spec.solver)
     if not solver.is_installed:
-        return Outcome(Status.MISSING, message=f"{solver.needs} is not installed")
+        return Outcome(Status.MISSING, message=f"{solver.requirement} is not installed")
     if isinstance(solver, Learner):
         assert path is not None
         return test_learner(solver, spec, path, begin)

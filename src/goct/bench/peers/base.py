@@ -81,7 +81,7 @@ class Solver(ABC):
     needs_depth: ClassVar[bool] = True  # cannot do without a limit on the depth
 
     @property
-    def needs(self) -> str:
+    def requirement(self) -> str:
         """The package that is missing where it is not installed."""
         return self.distribution
 

@@ -76,14 +76,14 @@ class Paced(Search):
     share: ClassVar[float] = 3.0
 
     @property
-    def needs(self) -> str:
+    def requirement(self) -> str:
         """The pacemaker."""
         return "licketysplit"
 
     @property
     def is_installed(self) -> bool:
         """Whether the pacemaker is there."""
-        return find_modules(self.needs)
+        return find_modules(self.requirement)
 
     def load(self) -> None:
         """Import both."""
