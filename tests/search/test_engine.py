@@ -585,3 +585,12 @@ def test_a_quotient_that_is_larger_where_its_denominator_is_zero() -> None:
         solution = solve(problem, AllOrNothing(), depth)
         assert solution.status is Status.OPTIMAL
         assert solution.objective == value
+
+
+def test_the_last_of_very_many_false_negatives() -> None:
+    # Only the tree that finds a weight of 1 of all positives has no false positives.
+    X, y = [[1, 0], [0, 0], [0, 0], [0, 1], [0, 1]], [1, 1, 0, 1, 0]
+    problem = Problem.from_arrays(X, y, sample_weight=[1, 2**56, 1, 1, 1])
+    solution = solve(problem, "precision", 1, constraints=["fp <= 0"])
+    assert solution.status is Status.OPTIMAL
+    assert solution.objective == 1
