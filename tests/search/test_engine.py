@@ -18,6 +18,7 @@ from goct.metrics import (
     MCC,
     METRICS,
     Accuracy,
+    Affine,
     BalancedAccuracy,
     BoundedDOR,
     ClassCost,
@@ -27,6 +28,7 @@ from goct.metrics import (
     FalseNegatives,
     FalsePositives,
     FBeta,
+    FractionalMetric,
     GMean,
     Precision,
     PredictedPositives,
@@ -567,3 +569,28 @@ def test_progress_says_when_ties_are_broken() -> None:
     assert solution.fewest_splits
     assert solution.tree.splits == 3
     assert seen == sorted(seen)  # first the proof, then the ties
+
+
+def test_a_quotient_that_is_larger_where_its_denominator_is_zero() -> None:
+    class AllOrNothing(FractionalMetric):
+        """-(FN + FP) / (FN + FP): -1, but 0 without errors."""
+
+        name = "all_or_nothing"
+
+        def fraction(self, n_pos, n_neg):
+            return Affine(-(n_pos + n_neg), 1, 1), Affine(n_pos + n_neg, -1, -1)
+
+    problem = Problem.from_arrays([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0])
+    for depth, value in [(1, -1), (2, 0)]:
+        solution = solve(problem, AllOrNothing(), depth)
+        assert solution.status is Status.OPTIMAL
+        assert solution.objective == value
+
+
+def test_the_last_of_very_many_false_negatives() -> None:
+    # Only the tree that finds a weight of 1 of all positives has no false positives.
+    X, y = [[1, 0], [0, 0], [0, 0], [0, 1], [0, 1]], [1, 1, 0, 1, 0]
+    problem = Problem.from_arrays(X, y, sample_weight=[1, 2**56, 1, 1, 1])
+    solution = solve(problem, "precision", 1, constraints=["fp <= 0"])
+    assert solution.status is Status.OPTIMAL
+    assert solution.objective == 1

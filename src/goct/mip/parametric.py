@@ -138,7 +138,8 @@ class Parametric:
         best objective plus `more`, if no value is larger.
         """
         above = self.incumbent.known.objective + more
-        search = self._outer if self._dinkelbach is None else self._dinkelbach
+        lines = self._dinkelbach
+        search = self._outer if lines is None or not lines.settles(above) else lines
         found = search.maximise(Target(above), size, lift)
         bound = above if found.bound is None else max(found.bound, above)
         level = self.incumbent.task.metric.quasiconvex_from

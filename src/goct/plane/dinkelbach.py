@@ -78,13 +78,20 @@ class Dinkelbach:
         self.metric = metric
         self._floor = staircase.lowest if floor is None else floor
 
+    def settles(self, value: Exact) -> bool:
+        """Say whether all points of larger values are below the line of a value.
+
+        Those where the denominator is 0 are worth 0, and on the line of every value.
+        """
+        return value >= 0 or self._line(value).pole is None
+
     def maximise(self, target: Target, size: SizeLimit, lift: Lift) -> Maximum:
         """Find the tree of largest value, if that is larger than `target.above`.
 
         Parameters
         ----------
         target
-            Only larger values are of interest.
+            Only larger values are of interest; they must be below its line, see :meth:`settles`.
         size
             How large the tree may be.
         lift

@@ -58,7 +58,8 @@ class Staircase:
         if n < most:
             self.low = self.high = np.arange(n + 1)
         else:
-            ends = np.linspace(0, n + 1, most + 1).astype(np.int64)
+            # In integers: floats need not reach the last of very many.
+            ends = (np.arange(most + 1).astype(object) * (n + 1) // most).astype(np.int64)
             self.low, self.high = ends[:-1], ends[1:] - 1
 
     @property

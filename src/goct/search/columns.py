@@ -70,6 +70,9 @@ class ColumnSearch:
         self._open: list[tuple[float, int, Exact, _Node]] = []
         self._relaxations = 0
         self._is_smallest = False
+        # What no tree of a node exceeds whose own tree is admitted, but not proven to be its best:
+        # costs that are too fine are rounded.
+        self._unproven: list[Exact] = []
         self._push(
             self.incumbent.bound,
             _Node(
@@ -95,8 +98,8 @@ class ColumnSearch:
             best = self.incumbent.objective
             if best is None or bound > best:
                 self._look_at(bound, node)
-        if self.incumbent.best is not None:
-            self.incumbent.tighten(self.incumbent.best.objective)
+        if (best := self.incumbent.objective) is not None:
+            self.incumbent.tighten(self._bound(best))
         return self._is_smallest
 
     def _look_at(self, bound: Exact, node: _Node) -> None:
@@ -111,6 +114,8 @@ class ColumnSearch:
         column = None
         if tree is not None and self._admits(used := self._columns(tree)):
             self.incumbent.offer(tree)
+            if found.objective is None or found.bound > found.objective:
+                self._unproven.append(found.bound)
             self._is_smallest = self._relaxations == 1 and bool(found.stats["fewest_splits"])
         elif tree is not None:
             self._repair(node, tree)
@@ -173,8 +178,8 @@ class ColumnSearch:
         return self.task.problem.restricted(self.task.problem.features_of(columns))
 
     def _bound(self, at_hand: Exact) -> Exact:
-        """Return the largest bound of the node at hand and the open ones."""
-        return max([at_hand, *(bound for _, _, bound, _ in self._open)])
+        """Return the largest bound of the node at hand, the open ones and those not proven."""
+        return max([at_hand, *self._unproven, *(bound for _, _, bound, _ in self._open)])
 
     def _affordable(self, committed: frozenset[int], among: Iterable[int]) -> frozenset[int]:
         """Return the committed columns and those that are admitted beside them."""

@@ -166,5 +166,6 @@ class PlaneMaximiser:
         if self._dinkelbach is not None and target.above is not None and not target.attain:
             # Its directions can need larger numbers than those of the hull's edges.
             with suppress(TooFineError):
-                return self._dinkelbach.maximise(target, size, lift).reached
+                if self._dinkelbach.settles(target.above):
+                    return self._dinkelbach.maximise(target, size, lift).reached
         return self._outer.maximise(target, size, lift, floor).reached
