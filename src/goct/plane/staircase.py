@@ -59,7 +59,8 @@ class Staircase:
             self.low = self.high = np.arange(n + 1)
         else:
             # In integers: floats need not reach the last of very many.
-            ends = (np.arange(most + 1).astype(object) * (n + 1) // most).astype(np.int64)
+            step, rest = divmod(n + 1, most)
+            ends = np.arange(most + 1) * step + np.arange(most + 1) * rest // most
             self.low, self.high = ends[:-1], ends[1:] - 1
 
     @property
