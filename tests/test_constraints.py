@@ -93,8 +93,8 @@ def test_constant_trees_must_meet_them_too() -> None:
     assert nothing.tree is None
     assert nothing.value is nothing.objective is nothing.gap is None
     assert (
-        "infeasible: no tree of depth 0 over these features meets the constraints"
-        in nothing.summary()
+        "infeasible: no tree of depth 0 over these features meets the constraints "
+        "(recall >= 1, false_positives <= 0)" in nothing.summary()
     )
 
 

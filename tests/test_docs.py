@@ -106,5 +106,5 @@ def test_every_parameter_is_explained(public) -> None:
 def test_every_option_of_the_engines_is_listed() -> None:
     page = (DOCS / "reference" / "engine-options.md").read_text(encoding="utf-8")
     known = set(re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE))
-    assert {"fewest_splits", "n_jobs", "memory_limit", "techniques"} <= known
+    assert {"fewest_splits", "tie_share", "n_jobs", "memory_limit", "techniques"} <= known
     assert set(KEYWORDS) - {"threads"} <= known

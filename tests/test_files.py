@@ -26,6 +26,14 @@ def test_a_failure_leaves_the_file_as_it_was(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [path]
 
 
+def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with (
+        pytest.raises(FileNotFoundError, match=r"there is no folder .*nowhere"),
+        atomic_write(tmp_path / "nowhere" / "file.txt"),
+    ):
+        pass
+
+
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
 def test_a_pipe_stays_a_pipe(tmp_path: Path) -> None:
     path = tmp_path / "pipe"

@@ -83,10 +83,11 @@ def test_names() -> None:
     ("make", "error", "message"),
     [
         (
-            lambda: ForbidFeatures("ago"),
+            lambda: ForbidFeatures("nothing"),
             ValueError,
-            "unknown feature 'ago'; the features are 'age'",
+            "unknown feature 'nothing'; the features are 'age'",
         ),
+        (lambda: ForbidFeatures("ago"), ValueError, r"unknown feature 'ago'; did you mean 'age'\?"),
         (lambda: RequireFeatures(3), ValueError, "unknown feature 3; there are 3 columns"),
         (lambda: RequireFeatures(-1), ValueError, "unknown feature -1"),
         (lambda: ForbidFeatures(1.5), TypeError, "a name or a number, got 1.5"),

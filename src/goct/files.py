@@ -41,6 +41,8 @@ def atomic_write(path: str | os.PathLike[str], *, binary: bool = False) -> Itera
         with open(target, "wb") if binary else open(target, "w", encoding="utf-8") as stream:
             yield stream
         return
+    if not target.parent.is_dir():
+        raise FileNotFoundError(f"{path}: there is no folder {target.parent}")
     mode = _mode_of(target)
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:40]}.", suffix="~")
     try:

@@ -399,7 +399,9 @@ class Solution:
                 why = _WHY_STOPPED[self.limit]
                 return f"not proven optimal ({why}): at most {size} from the best"
             case Status.INFEASIBLE:
-                return f"infeasible: no {trees} over {features} meets the constraints"
+                names = ", ".join(constraint.name for constraint in self.constraints)
+                which = f" ({names})" if names else ""
+                return f"infeasible: no {trees} over {features} meets the constraints{which}"
             case Status.NO_SOLUTION:
                 return "no tree found"
 

@@ -66,8 +66,10 @@ def predict(
     )
     names, _ = read_header(file, dialect)
     if absent := [name for name in tree.columns if name not in names]:
+        columns, are = ("column", "is") if len(absent) == 1 else ("columns", "are")
         raise UsageError(
-            f"{file}: the tree needs the column {', '.join(map(repr, absent))}, which is not there"
+            f"{file}: the tree needs the {columns} {', '.join(map(repr, absent))}, "
+            f"which {are} not there"
         )
     if smoothing is not None:
         tree = replace(tree, smoothing=Smoothing.read(smoothing))
