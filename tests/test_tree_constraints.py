@@ -85,7 +85,7 @@ def test_names() -> None:
         (
             lambda: ForbidFeatures("nothing"),
             ValueError,
-            "unknown feature 'nothing'; the features are 'age'",
+            "unknown feature 'nothing'; there are 'age'",
         ),
         (lambda: ForbidFeatures("ago"), ValueError, r"unknown feature 'ago'; did you mean 'age'\?"),
         (lambda: RequireFeatures(3), ValueError, "unknown feature 3; there are 3 columns"),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from difflib import get_close_matches
 from fractions import Fraction
 from numbers import Integral
 from typing import Any
@@ -238,3 +239,13 @@ def check_explicit_size(n_rows: int, n_conditions: int) -> None:
             f"{size / 2**30:.1f} GB, and at most {EXPLICIT_BYTES / 2**30:g} are made; use fewer "
             "thresholds, such as those of the binarizer 'mdlp', fewer columns or fewer rows"
         )
+
+
+def suggest(name: str, names: Collection[str | None]) -> str:
+    """Return a hint at the names that are nearest to one that does not exist."""
+    known = {text.lower(): text for text in names if text is not None}
+    near = [known[match] for match in get_close_matches(name.lower(), known, n=3, cutoff=0.5)]
+    if near:
+        return f"; did you mean {' or '.join(map(repr, near))}?"
+    shown = ", ".join(repr(text) for text in list(known.values())[:12])
+    return f"; there are {shown}{', ...' if len(known) > 12 else ''}"

@@ -6,11 +6,10 @@ import re
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass
-from difflib import get_close_matches
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from goct._validation import check_count, plain
+from goct._validation import check_count, plain, suggest
 from goct.exact import as_fraction
 from goct.metrics import get_metric
 from goct.metrics.constraint import Constraint, MetricConstraint
@@ -257,14 +256,7 @@ def _index(feature: Feature, problem: Problem) -> int:
     names = problem.column_names
     if isinstance(feature, str):
         if feature not in names:
-            near = get_close_matches(feature, names)
-            hint = (
-                f"did you mean {' or '.join(map(repr, near))}?"
-                if near
-                else f"the features are {', '.join(map(repr, names[:8]))}"
-                + (", ..." if len(names) > 8 else "")
-            )
-            raise ValueError(f"unknown feature {feature!r}; {hint}")
+            raise ValueError(f"unknown feature {feature!r}{suggest(feature, names)}")
         return names.index(feature)
     if not 0 <= feature < len(names):
         raise ValueError(f"unknown feature {feature}; there are {len(names)} columns")

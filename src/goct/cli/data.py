@@ -21,9 +21,9 @@ import typer
 from numpy.typing import NDArray
 
 from goct._deadline import deadline
+from goct._validation import suggest
 from goct.cli.guard import UsageError, note
 from goct.data import Table, TableFile, find_dialect, read_csv
-from goct.data.csv_file import suggest
 from goct.metrics import Metric, choose_metric, get_metric
 from goct.model import Model, Part, Source, columns_of
 from goct.problem import Problem

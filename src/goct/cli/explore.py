@@ -146,7 +146,11 @@ def write_page(
 
 
 def _account(found: Exploration) -> str:
-    proven = "all proven" if found.is_proven else "not all of them proven"
+    proven = (
+        "all proven"
+        if found.is_proven
+        else "not all of them proven; a longer --time-limit proves more"
+    )
     return f"{len(found.models)} trees of 0 to {found.sizes[-1].splits} splits, {proven}"
 
 

@@ -14,11 +14,11 @@ import gzip
 import os
 import zlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from difflib import get_close_matches
 from functools import partial
 from itertools import count, islice
 from typing import IO, Any
 
+from goct._validation import suggest
 from goct.data.cells import CellError, ColumnReader
 from goct.data.dialect import Dialect, find_dialect
 from goct.data.table import Table
@@ -208,16 +208,6 @@ def _is_number(cell: str | None) -> bool:
         return cell is None or float(cell) is not None
     except ValueError:
         return False
-
-
-def suggest(name: str, names: Collection[str | None]) -> str:
-    """Return a hint at the names that are nearest to one that does not exist."""
-    known = {text.lower(): text for text in names if text is not None}
-    near = [known[match] for match in get_close_matches(name.lower(), known, n=3, cutoff=0.5)]
-    if near:
-        return f"; did you mean {' or '.join(map(repr, near))}?"
-    shown = ", ".join(repr(text) for text in list(known.values())[:12])
-    return f"; there are {shown}{', ...' if len(known) > 12 else ''}"
 
 
 def _read_columns(
