@@ -74,7 +74,7 @@ def test_time_limit_kills_the_whole_group(
     outcome = run(folder, "Hangs", limit=1.0, options=(("pid", str(pid)),))
     assert outcome.status is Status.TIMEOUT
     assert "killed after 3 s" in outcome.message
-    assert 3 <= outcome.seconds < 10
+    assert 3 <= outcome.seconds < 60
     assert not is_alive(int(pid.read_text()))
 
 
