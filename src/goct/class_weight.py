@@ -41,11 +41,12 @@ def weigh_classes(
         by_class = np.array(whole, dtype=np.int64)[labels]
         product = by_class if weights is None else by_class * weights
         return check_weights(product, len(labels)), Fraction(1, denominator), True
-    by_class = np.array([float(factor) for factor in factors])[labels]
-    product = by_class if given is None else by_class * given
+    product = np.array([float(factor) for factor in factors])[labels]
     numbers: list[Any] = [*factors]
-    if weights is not None and weights.dtype.kind != "f":
-        numbers += set(weights[given > _WHOLE].tolist() if is_whole else weights.tolist())
+    if weights is not None and given is not None:
+        product = product * given
+        if weights.dtype.kind != "f":
+            numbers += set(weights[given > _WHOLE].tolist() if is_whole else weights.tolist())
     is_kept = all(as_fraction(float(number)) == number for number in numbers)
     return check_weights(product, len(labels)), Fraction(1), is_kept
 
