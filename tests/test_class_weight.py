@@ -15,13 +15,13 @@ CLASSES = ("a", "b", "c")
 
 
 def weights(class_weight, sample_weight=None):
-    numbers, unit = weigh_classes(class_weight, CLASSES, LABELS, sample_weight)
+    numbers, unit, _ = weigh_classes(class_weight, CLASSES, LABELS, sample_weight)
     return [Fraction(number) * unit for number in numbers.tolist()]
 
 
 def test_nothing_is_done_without_weights_of_classes() -> None:
-    assert weigh_classes(None, CLASSES, LABELS, None) == (None, 1)
-    given, unit = weigh_classes(None, CLASSES, LABELS, [1, 2, 3, 4, 5, 6])
+    assert weigh_classes(None, CLASSES, LABELS, None) == (None, 1, True)
+    given, unit, _ = weigh_classes(None, CLASSES, LABELS, [1, 2, 3, 4, 5, 6])
     assert given.tolist() == [1, 2, 3, 4, 5, 6]
     assert unit == 1
 
@@ -39,10 +39,21 @@ def test_balanced_classes_weigh_the_same(sample_weight) -> None:
 
 
 def test_weights_that_are_too_fine_are_rounded() -> None:
-    numbers, unit = weigh_classes("balanced", CLASSES, LABELS, [0.3, 0.1, 0.7, 0.2, 0.2, 0.9])
+    numbers, unit, _ = weigh_classes("balanced", CLASSES, LABELS, [0.3, 0.1, 0.7, 0.2, 0.2, 0.9])
     assert unit == 1
     assert numbers.dtype == np.float64
     assert np.bincount(LABELS, weights=numbers) == pytest.approx([0.8, 0.8, 0.8])
+
+
+@pytest.mark.parametrize(
+    ("class_weight", "sample_weight"),
+    [({0: 2**53, 1: 2**53 + 1}, None), ({0: 1, 1: 1}, [2**53, 2**53 + 1, 2**53])],
+)
+def test_weights_that_floats_cannot_hold_are_marked_as_rounded(class_weight, sample_weight) -> None:
+    problem = Problem.from_arrays(
+        [[0], [0], [1]], [0, 1, 1], sample_weight=sample_weight, class_weight=class_weight
+    )
+    assert not problem.is_exact
 
 
 def test_in_a_problem() -> None:

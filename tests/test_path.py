@@ -17,7 +17,18 @@ from hypothesis import strategies as st
 import goct
 from goct import Exact, Limit, Path, Problem, Status, solve
 from goct.constraints import MaxFeatures
-from goct.metrics import F1, MCC, Accuracy, Confusion, CostMatrix, GMean, Precision, get_metric
+from goct.metrics import (
+    F1,
+    MCC,
+    Accuracy,
+    Confusion,
+    CostMatrix,
+    CustomMetric,
+    GMean,
+    Precision,
+    RationalMetric,
+    get_metric,
+)
 from goct.path import PathSearch, read_path_task
 from goct.plane.path import prunings
 from goct.plane.points import Plane
@@ -284,6 +295,21 @@ def test_a_constraint_on_features_is_solved_one_by_one() -> None:
         truth = solve(problem, "f1", 2, max_splits=splits, constraints=[MaxFeatures(1)])
         assert solution.value == truth.value
         assert solution.status is truth.status
+
+
+def test_a_perfect_tree_is_no_bound_for_a_metric_that_may_fall() -> None:
+    # It is 0 for both constant trees, and would be for a perfect one.
+    both = RationalMetric(lambda tp, fp, fn, tn: (fp * fn, (tp + fp + fn + tn) ** 2))
+    problem = Problem.from_arrays([[0], [1], [1]], [1, 0, 0])
+    for metric in (both, F1() - Accuracy()):
+        found = goct.path(problem, metric, 1)
+        assert [s.objective for s in found] == [
+            solve(problem, metric, 1, max_splits=k).objective for k in range(2)
+        ]
+        assert all(s.status is Status.OPTIMAL for s in found)
+    custom = CustomMetric(lambda _tp, fp, fn, _tn: fp * fn)
+    with pytest.raises(ValueError, match="a function that it does not know"):
+        goct.path(problem, custom, 1)
 
 
 def test_nothing_to_split_on() -> None:

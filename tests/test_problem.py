@@ -383,3 +383,26 @@ def test_whole_multiples_of_a_large_number_are_exact_weights() -> None:
     assert problem.is_exact
     assert problem.weight_unit == 1_500_000_000
     assert problem.counts.tolist() == [[2, 0], [1, 4]]
+
+
+@pytest.mark.parametrize("large", [2**53, Fraction(2**53, 7)])
+def test_whole_numbers_and_fractions_among_objects_are_not_rounded(large) -> None:
+    weights = np.array([large, large + 1, large], dtype=object)
+    X, y = [[0], [0], [1]], [0, 1, 1]
+    problem = Problem.from_arrays(X, y, sample_weight=weights)
+    paid = Problem.from_arrays(X, y, costs=weights)
+    if isinstance(large, int):
+        assert problem.class_weights == (large, 2 * large + 1)
+        assert paid.costs.tolist() == [[large + 1, large], [large, 0]]
+    assert problem.is_exact is paid.is_exact is isinstance(large, int)
+    seventh = Problem.from_arrays(X, y, sample_weight=[Fraction(k, 10**7 + 19) for k in (1, 2, 1)])
+    assert seventh.is_exact
+    assert seventh.weight_unit == Fraction(1, 10**7 + 19)
+
+
+def test_numbers_with_more_digits_than_floats_are_not_rounded_silently() -> None:
+    weights = np.array([2**53, 2**53 + 1, 2**53], dtype=np.longdouble)
+    if weights[1] == weights[0]:
+        pytest.skip("no more digits here")
+    problem = Problem.from_arrays([[0], [0], [1]], [0, 1, 1], sample_weight=weights)
+    assert not problem.is_exact

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 from difflib import get_close_matches
 from fractions import Fraction
-from numbers import Integral
+from numbers import Integral, Rational
 from typing import Any
 
 import numpy as np
@@ -194,21 +195,29 @@ def is_missing(labels: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 def check_numbers(values: Any, name: str, n_rows: int, *, negative: bool) -> NDArray[Any]:
-    """Return a numeric array with one entry (or one row) per row of X, all of them finite."""
+    """Return a numeric array with one entry (or one row) per row of X, all of them finite.
+
+    Fractions, and integers beyond 64 bits, stay what they are, as objects.
+    """
     array = np.asarray(values)
     if (masked := mask_of(values)).any():
         row = int(np.argwhere(masked)[0][0])
         raise ValueError(f"{name} has a missing (masked) value at row {row}")
     if array.dtype.kind == "O":
         try:
-            array = array.astype(np.float64)
-        except (TypeError, ValueError) as error:
+            floats = array.astype(np.float64)
+        except (TypeError, ValueError, OverflowError) as error:
             raise TypeError(f"{name} must be numbers: {error}") from error
-    if array.dtype.kind not in "buif":
+        if all(isinstance(value, Integral) for value in array.flat):
+            with suppress(OverflowError):
+                array = array.astype(np.int64)
+        elif not all(isinstance(value, Rational) for value in array.flat):
+            array = floats
+    if array.dtype.kind not in "buifO":
         raise TypeError(f"{name} must be numbers, got values of type {array.dtype}")
     if array.ndim == 0 or len(array) != n_rows:
         raise ValueError(f"X has {n_rows} rows but {name} has shape {array.shape}")
-    wrong = ~np.isfinite(array)
+    wrong = ~np.isfinite(array.astype(np.float64, copy=False))
     if not negative:
         wrong |= array < 0
     if wrong.any():

@@ -14,6 +14,7 @@ from goct._validation import check_weights, plain
 from goct.exact import as_fraction
 
 _LARGEST_SUM = 2**29  # weights whose sum is smaller leave room for exact products of two such sums
+_WHOLE = 2**52  # floats hold smaller integers
 
 
 def weigh_classes(
@@ -21,27 +22,33 @@ def weigh_classes(
     classes: Sequence[Any],
     labels: NDArray[np.integer[Any]],
     sample_weight: ArrayLike | None,
-) -> tuple[NDArray[Any] | None, Fraction]:
+) -> tuple[NDArray[Any] | None, Fraction, bool]:
     """Return the weights of samples times those of their classes, in multiples of a unit.
 
-    They are integers where that is possible with a small sum; None if all are one.
+    They are integers where that is possible with a small sum; None if all are one. Says also
+    whether floats can hold what was given.
     """
     weights = None if sample_weight is None else check_weights(sample_weight, len(labels))
     if class_weight is None:
-        return weights, Fraction(1)
-    sums = np.bincount(labels, weights=weights, minlength=len(classes)).astype(np.float64)
+        return weights, Fraction(1), True
+    given = None if weights is None else weights.astype(np.float64)
+    sums = np.bincount(labels, weights=given, minlength=len(classes)).astype(np.float64)
     factors = _factors(class_weight, classes, sums)
     denominator = lcm(*(factor.denominator for factor in factors))
     whole = [int(factor * denominator) for factor in factors]
     is_whole = weights is None or weights.dtype.kind in "bui"
     if is_whole and sum(w * float(s) for w, s in zip(whole, sums, strict=True)) < _LARGEST_SUM:
         by_class = np.array(whole, dtype=np.int64)[labels]
-        unit = Fraction(1, denominator)
-    else:
-        by_class = np.array([float(factor) for factor in factors])[labels]
-        unit = Fraction(1)
-    product = by_class if weights is None else by_class * weights
-    return check_weights(product, len(labels)), unit
+        product = by_class if weights is None else by_class * weights
+        return check_weights(product, len(labels)), Fraction(1, denominator), True
+    product = np.array([float(factor) for factor in factors])[labels]
+    numbers: list[Any] = [*factors]
+    if weights is not None and given is not None:
+        product = product * given
+        if weights.dtype.kind != "f":
+            numbers += set(weights[given > _WHOLE].tolist() if is_whole else weights.tolist())
+    is_kept = all(as_fraction(float(number)) == number for number in numbers)
+    return check_weights(product, len(labels)), Fraction(1), is_kept
 
 
 def _factors(

@@ -52,6 +52,8 @@ def as_fraction(value: Any, name: str = "value") -> Fraction:
     if not isfinite(number):
         raise ValueError(f"{name} must be finite, got {value!r}")
     simple = Fraction(number).limit_denominator(_SIMPLE_DENOMINATOR)
+    if number != value:  # it has more digits than a float64
+        return Fraction(str(value))
     # In the precision of the value: a float32 is not the float64 of the same digits.
     precision = np.finfo(type(value)).eps if isinstance(value, np.floating) else _EPSILON
     return (
@@ -333,8 +335,9 @@ def scale_to_integers(values: NDArray[Any], name: str) -> tuple[NDArray[np.int64
             return multiples[inverse].reshape(values.shape), Fraction(common, denominator), True
 
     # Relative to a power of two near the largest value first: nothing over- or underflows.
+    values = values.astype(np.float64)
     _, magnitude = np.frexp(np.abs(values).max())
-    relative = np.ldexp(values.astype(np.float64), -int(magnitude))
+    relative = np.ldexp(values, -int(magnitude))
     exponent = int(np.ceil(np.log2(np.abs(relative).sum()))) - 28
     integers = np.rint(relative * 2.0**-exponent).astype(np.int64)
     return integers, Fraction(2) ** (int(magnitude) + exponent), False

@@ -590,12 +590,13 @@ class _Samples:
         found, labels, positive = _find_positive(found, labels, pos_label)
         weights: NDArray[np.int64] | None = None
         weight_unit, weights_exact = Fraction(1), True
-        numbers, class_unit = weigh_classes(class_weight, found, labels, sample_weight)
+        numbers, class_unit, is_kept = weigh_classes(class_weight, found, labels, sample_weight)
         if numbers is not None:
             weights, weight_unit, weights_exact = scale_to_integers(numbers, "sample_weight")
             if not weights_exact:
                 _check_rounded(numbers, weights * float(weight_unit), labels, found)
             weight_unit *= class_unit
+            weights_exact &= is_kept
         cost_matrix, cost_unit, costs_exact = _check_costs(costs, labels, len(found))
         return cls(
             labels=labels,

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn import metrics as sk
 
-from goct import Exact, Problem, Tree
+from goct import Exact, Problem, Tree, solve
 from goct.metrics import (
     F1,
     MCC,
@@ -402,3 +402,8 @@ def test_parameters_out_of_range(make) -> None:
 def test_confusion_refuses_floats() -> None:
     with pytest.raises(TypeError, match="tp must be an integer"):
         Confusion(0.5, 0, 0, 0)  # type: ignore[arg-type]
+
+
+def test_large_factors_of_what_is_not_there() -> None:
+    problem = Problem.from_arrays([[0], [1]], [0, 0], classes=[0, 1])
+    assert solve(problem, FBeta(10**15), max_depth=1).value == 0

@@ -24,6 +24,7 @@ from goct.metrics import (
     ClassCost,
     CohenKappa,
     CostMatrix,
+    FalseNegatives,
     FalsePositives,
     Jaccard,
     NegativePredictiveValue,
@@ -33,6 +34,7 @@ from goct.metrics import (
     Specificity,
     TrueNegatives,
     TruePositives,
+    YoudenJ,
 )
 from goct.mip import BACKENDS, FORMULATIONS
 from goct.mip.backends.base import BackendError, MipResult
@@ -328,6 +330,28 @@ def test_more_than_two_classes() -> None:
     assert solution.objective >= best
     with pytest.raises(ValueError, match="two classes"):
         solve(problem, "accuracy", 2, constraints=Recall() >= 0.5, engine="mip")
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        Specificity() <= Fraction(1, 2),
+        Specificity() >= Fraction(2, 3),
+        YoudenJ() <= 0,
+        Precision() >= Fraction(1, 2),
+        CohenKappa() >= Fraction(1, 5),
+        TrueNegatives() >= 3,
+        FalseNegatives() <= 1,
+    ],
+    ids=lambda condition: condition.name,
+)
+def test_one_class_against_the_rest_beside_a_metric_of_all(condition) -> None:
+    X = [[0, 0], [0, 0], [0, 1], [0, 1], [1, 0], [1, 0], [1, 1]]
+    problem = Problem.from_arrays(X, list("abbcaca"), pos_label="c")
+    trees = (Tree(n, problem.classes, problem.feature_names) for n in all_nodes(2, 3, 2))
+    met = (tree for tree in trees if condition.is_met(tree, problem))
+    best = max(Accuracy().evaluate(tree, problem) for tree in met)
+    assert solve(problem, "accuracy", 2, constraints=condition).objective == best
 
 
 def test_what_a_model_cannot_say() -> None:

@@ -27,7 +27,8 @@ def floats(*counts: Counts) -> list[Floats]:
 def exact_sum(constant: int, factors: Sequence[int], counts: Sequence[Counts]) -> Floats:
     """Return ``constant + Σ factor · count`` for arrays of counts, computed in integers."""
     largest = abs(constant) + sum(
-        abs(factor) * int(np.max(count)) for factor, count in zip(factors, counts, strict=True)
+        abs(factor) * max(int(np.max(count)), 1)
+        for factor, count in zip(factors, counts, strict=True)
     )
     dtype: type = np.int64 if largest < 2**62 else object
     total: NDArray[Any] = sum(

@@ -230,8 +230,17 @@ class Metric(ABC):
         return self.value(tree.confusion(problem))
 
     def best_value(self, problem: Problem) -> Exact:
-        """Return what no classifier exceeds if the metric is monotone: a perfect one's value."""
-        return self.value(Confusion(problem.n_pos, 0, 0, problem.n_neg))
+        """Return what no classifier exceeds: of a monotone metric, a perfect one's value.
+
+        A `ValueError` if nothing is known of the metric.
+        """
+        if self.is_monotone:
+            return self.value(Confusion(problem.n_pos, 0, 0, problem.n_neg))
+        sizes = problem.counts.sum(axis=0).tolist()
+        n_pos = sizes[problem.positive or 0]
+        parts = self.quotients(n_pos, sum(sizes) - n_pos, problem.weight_unit)
+        total = Exact(sum((weight * q.upper for weight, q in parts.quotients), Fraction(0)))
+        return total if parts.linear is None else total + parts.linear.best_value(problem)
 
     def check(self, problem: Problem) -> None:
         """Raise a `ValueError` if the metric is not defined for the problem."""

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import singledispatch
 from math import ceil, gcd, lcm
@@ -29,6 +29,7 @@ from goct.mip.cuts import LeafWeightCuts
 from goct.mip.numerics import LARGEST_ROW, slack
 from goct.mip.program import Term
 from goct.mip.tree_program import TreeProgram
+from goct.one_vs_rest import against_rest
 from goct.problem import Problem
 
 
@@ -226,6 +227,11 @@ def _weigh_leaves(
 def _requirements(constraint: MetricConstraint, problem: Problem) -> list[Requirement]:
     """Write a bound on a metric as conditions on the predictions."""
     metric, threshold, name = constraint.metric, constraint.threshold, constraint.name
+    if metric.is_binary and problem.n_classes > 2:
+        # All predictions but the positive class are alike.
+        side = (np.arange(problem.n_classes) == problem.positive).astype(np.intp)
+        found = _requirements(constraint, against_rest(problem))
+        return [replace(each, gains=each.gains[:, side]) for each in found]
     sign = 1 if constraint.sense == ">=" else -1
     if isinstance(metric, LinearMetric):
         rewards = metric.rewards(problem)
@@ -259,7 +265,7 @@ def _class_sizes(problem: Problem) -> tuple[int, int]:
 def _error_requirement(name: str, a: int, b: int, most: int, problem: Problem) -> Requirement:
     """Write ``a · FN + b · FP <= most`` as a condition on the predictions."""
     # a TP + b TN >= a n+ + b n- - most
-    is_positive = np.arange(problem.n_classes) == problem.positive
+    is_positive = np.arange(2) == problem.positive
     matrix = problem.counts.astype(object) * np.where(is_positive, a, b).astype(object)
     negatives, positives = _class_sizes(problem)
     return Requirement.of(name, matrix, Fraction(a * positives + b * negatives - most))

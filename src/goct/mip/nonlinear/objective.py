@@ -207,7 +207,7 @@ class NonlinearObjective(ModelObjective):
 
     def bound(self, dual_bound: float) -> Exact:
         """Return what a dual bound, padded, proves; without any tree, that of constant ones."""
-        highest = self._highest()
+        highest = self.task.metric.best_value(self.task.problem)
         if dual_bound == np.inf:
             return highest
         bounds = []
@@ -216,15 +216,6 @@ class NonlinearObjective(ModelObjective):
         if self.start is not None:
             bounds.append(self.task.objective(self.start))
         return max(bounds, default=highest)
-
-    def _highest(self) -> Exact:
-        """Return what no tree exceeds."""
-        if self.task.metric.is_monotone:
-            return self.task.metric.best_value(self.task.problem)
-        total = sum((weight * q.upper for weight, q in self.parts.quotients), Fraction(0))
-        if self.linear is not None:
-            total += self.linear.objective(self.linear.most)
-        return Exact(total)
 
     def _lift(self, claimed: float) -> Exact:
         """Translate a value of the program's objective into one of the metric."""
