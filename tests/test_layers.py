@@ -40,7 +40,7 @@ MAY_IMPORT = {
     "verify": "",
     "certificate": f"{CORE} files plane verify",
     "search": f"{CORE} one_vs_rest certificate plane",
-    "mip": f"{CORE} files cart plane search",
+    "mip": f"{CORE} one_vs_rest files cart plane search",
     "solve": f"{CORE} one_vs_rest certificate plane search mip",
     "path": f"{CORE} one_vs_rest certificate plane search solve",
     # From columns to conditions, and from a solution to what people keep: no engine.

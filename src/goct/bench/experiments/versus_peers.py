@@ -93,12 +93,13 @@ class VersusPeers(Experiment):
             )  # fmt: skip
             for name in solvers:
                 done = outcomes(r for r in members if r.spec.solver == name)
+                missing = sum(not o.has_tree for o in done)
+                ratio = geometric_mean(ratios[name]) if 2 * missing < len(done) else None
                 summary.append(
                     {"question": question, "depth": depth, "solver": name, "datasets": len(done),
                      "claims a proof": sum(o.is_proven for o in done),
                      "refuted": sum(r in false for r in members if r.spec.solver == name),
-                     "without a tree": sum(not o.has_tree for o in done),
-                     "time / goct's": geometric_mean(ratios[name])}
+                     "without a tree": missing, "time / goct's": ratio}
                 )  # fmt: skip
         caption = "Proofs, false claims, and the geometric mean of the time divided by goct's"
         head = Table.of("summary", caption, summary, digits=2)
@@ -112,7 +113,8 @@ class VersusPeers(Experiment):
             [head, *tables],
             notes=[
                 "A solver that stopped at the limit counts with the time it took, so that its "
-                "ratio is too small.",
+                "ratio is too small. One that has trees on less than half of the datasets has no "
+                "ratio.",
                 "gosdt counts its penalty per leaf, which is one more than splits, and so has the "
                 "same best trees; it takes no questions without a penalty. odtlearn needs a "
                 "licence of Gurobi for all but small tables.",
