@@ -125,7 +125,7 @@ PAGES: list[tuple[str, list[str], int]] = [
     ("streed", [], 1),
     ("warm-start", ["--datasets", PAPER, "--depths", "2,3", "--limit", "60"], 2),
     ("linearization", ["--datasets", PAPER, "--limit", "60"], 2),
-    ("formulations", ["--datasets", PAPER, "--limit", "60"], 2),
+    ("formulations", ["--datasets", PAPER, "--depths", "2,3", "--limit", "60"], 2),
 ]
 EXPERIMENTS = sorted((page for page, _, _ in PAGES if ":" not in page), key=len, reverse=True)
 
