@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 from fractions import Fraction
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from goct import Limit, Problem, Status
+from goct.metrics import get_metric
 from goct.mip import BACKENDS
 from goct.mip.backends import gurobi, scip
-from goct.mip.backends.base import BackendError, Settings
+from goct.mip.backends.base import BackendError, Ending, MipResult, Settings, SolverThread
 from goct.mip.program import MipProgram
 from tests.support.mip import (
     SMALL,
@@ -23,6 +25,7 @@ from tests.support.mip import (
     solve,
 )
 from tests.support.problems import check_stopped, hard_problem
+from tests.support.processes import PATIENCE
 
 
 @pytest.fixture(params=list(BACKENDS))
@@ -228,16 +231,58 @@ def test_parameters_come_after_what_goct_sets(monkeypatch) -> None:
     assert seen[-2:] == list(parameters.items())
 
 
-def test_a_time_limit_that_scip_has_not_kept_is_no_interrupt(monkeypatch) -> None:
-    monkeypatch.setattr(scip, "_bound", lambda _: 1.0)
-    model = SimpleNamespace(
-        getStatus=lambda: "userinterrupt",
-        getNSols=lambda: 0,
-        getNTotalNodes=lambda: 1,
-        getNLPIterations=lambda: 1,
-    )
-    for why in (Limit.TIME, Limit.INTERRUPTED):
-        assert scip._result(model, [], {}, why).limit is why
+ENDINGS = {
+    "done": Ending(),
+    "none": Ending(is_infeasible=True),
+    "time": Ending(Limit.TIME),
+    "user": Ending(Limit.INTERRUPTED),
+}
+
+
+@pytest.mark.parametrize("asked", [Limit.NONE, Limit.TIME, Limit.INTERRUPTED])
+@pytest.mark.parametrize("is_valid", [False, True])
+@pytest.mark.parametrize("status", [*ENDINGS, "not set"])
+def test_what_a_solver_does_not_say_is_proven_is_not(status, is_valid, asked) -> None:
+    given = {"x": None, "is_valid": is_valid, "asked": asked, "stats": {}}
+    if status == "not set" and asked is Limit.NONE:
+        with pytest.raises(BackendError, match="Fake stopped with the status 'not set'"):
+            MipResult.read("Fake", status, ENDINGS, bound=0.0, **given)
+        return
+    result = MipResult.read("Fake", status, ENDINGS, bound=0.0, **given)
+    assert result.bound == (0.0 if is_valid and status in ("done", "time", "user") else np.inf)
+    assert result.is_infeasible == (status == "none")
+    # A solver that is stopped for the time says that it was interrupted.
+    limits = {"time": Limit.TIME, "not set": asked}
+    limits["user"] = Limit.TIME if asked is Limit.TIME else Limit.INTERRUPTED
+    assert result.limit is limits.get(status, Limit.NONE)
+    for bound in (np.inf, -np.inf, np.nan):
+        assert MipResult.read("Fake", status, ENDINGS, bound=bound, **given).bound == np.inf
+
+
+@pytest.mark.parametrize("metric", ["accuracy", "f1"])
+@pytest.mark.parametrize("asked", [Limit.TIME, Limit.INTERRUPTED])
+@pytest.mark.parametrize("status", ["user", "not set"])
+def test_a_bound_that_nobody_proved_bounds_nothing(monkeypatch, metric, asked, status) -> None:
+    class Fake(type(BACKENDS["scip"])):
+        def run(self, *_: object, **__: object) -> MipResult:
+            given = {"x": None, "is_valid": False, "asked": asked, "stats": {}}
+            return MipResult.read("Fake", status, ENDINGS, bound=0.0, **given)
+
+    monkeypatch.setitem(BACKENDS, "scip", Fake())
+    for method in ("direct",) if metric == "accuracy" else ("direct", "parametric"):
+        solution = solve(SMALL, metric, 2, engine="mip", method=method)
+        check_stopped(solution, asked)
+        assert solution.bound == get_metric(metric).best_value(SMALL)
+
+
+@pytest.mark.parametrize("backend", list(BACKENDS))
+def test_interrupts_at_any_moment_prove_nothing_false(backend) -> None:
+    """More of them: ``python -m tests.support.interrupts highs 200``."""
+    skip_if_missing(backend)
+    command = [sys.executable, "-m", "tests.support.interrupts", backend, "6", "4"]
+    found = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
+    assert found.returncode == 0, found.stdout + found.stderr
+    assert "6 interrupts, 0 wrong" in found.stdout
 
 
 @pytest.mark.parametrize("refusals", [0, 3])
@@ -262,7 +307,8 @@ def test_scip_is_asked_to_stop_until_it_listens(refusals) -> None:
         def optimizeNogil(self) -> None:  # noqa: N802
             heard.wait(10)
 
-    run = scip._Run(Deaf())
+    deaf = Deaf()
+    run = SolverThread(deaf.optimizeNogil, lambda: scip._interrupt(deaf))
     assert run.wait(None, lambda: True) is Limit.INTERRUPTED
     assert run.done.is_set()
     assert run.error is None

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import importlib.util
+import threading
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from fnmatch import fnmatchcase
-from typing import Any, TypeAlias
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +18,9 @@ from numpy.typing import NDArray
 from goct.mip.numerics import FEASIBILITY_TOLERANCE, IMPROVEMENT
 from goct.mip.program import MipProgram
 from goct.solution import Limit, Limits
+
+SECONDS_BETWEEN_LOOKS = 0.1
+_GRACE = 0.1  # seconds
 
 
 class BackendError(RuntimeError):
@@ -59,6 +64,14 @@ MipCallback: TypeAlias = Callable[[MipProgress], bool]
 
 
 @dataclass(frozen=True)
+class Ending:
+    """What a status of a solver says of its run."""
+
+    limit: Limit = Limit.NONE  # why it stopped before it was done
+    is_infeasible: bool = False
+
+
+@dataclass(frozen=True)
 class MipResult:
     """What a solver found.
 
@@ -67,10 +80,48 @@ class MipResult:
     """
 
     x: NDArray[np.float64] | None
-    bound: float  # the dual bound, within the solver's tolerances; may be infinite
+    bound: float  # the dual bound, within the solver's tolerances; infinity if none is proven
     limit: Limit  # why it stopped before it was done
     is_infeasible: bool = False  # proven
     stats: dict[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def read(
+        cls,
+        solver: str,
+        status: Any,
+        endings: Mapping[Any, Ending],
+        *,
+        x: NDArray[np.float64] | None,
+        bound: float,
+        is_valid: bool = True,
+        asked: Limit = Limit.NONE,
+        stats: dict[str, Any],
+    ) -> Self:
+        """Read how a solver ended; what it does not say is proven is not.
+
+        Parameters
+        ----------
+        solver, status, endings
+            Its name, its status, and what each status says that it may end with.
+        x, bound
+            Its best solution and its dual bound.
+        is_valid
+            Whether it says that this bound is one.
+        asked
+            Why it was asked to stop, if it was. Any other status than those is an error unless it
+            was: then nothing is proven.
+        stats
+            Counts of the run.
+        """
+        ending = endings.get(status)
+        if ending is None:
+            if asked is Limit.NONE:
+                raise BackendError(f"{solver} stopped with the status {str(status)!r}")
+            ending, is_valid = Ending(asked), False
+        limit = asked if ending.limit is Limit.INTERRUPTED and asked is Limit.TIME else ending.limit
+        proves = is_valid and not ending.is_infeasible and np.isfinite(bound)
+        return cls(x, bound if proves else np.inf, limit, ending.is_infeasible, stats)
 
 
 class Backend(ABC):
@@ -116,6 +167,60 @@ class Backend(ABC):
         The callback is told the progress, some ten times a second at most. A solver that fails
         raises a :class:`BackendError`.
         """
+
+
+class SolverThread(threading.Thread):
+    """A solver in a thread of its own: Ctrl-C and time limits hold where it does not listen.
+
+    Parameters
+    ----------
+    solve
+        Runs the solver, without Python's lock.
+    interrupt
+        Asks it to stop, which it may not hear at once.
+
+    Attributes
+    ----------
+    done, error
+        Whether it has ended, and the error that ended it.
+    """
+
+    def __init__(self, solve: Callable[[], Any], interrupt: Callable[[], None]) -> None:
+        super().__init__(name="goct-solver", daemon=True)
+        self.error: BaseException | None = None
+        # Thread.join() and is_alive() are wrong after a Ctrl-C in Python 3.11 and 3.12.
+        self.done = threading.Event()
+        self._solve = solve
+        self._interrupt = interrupt
+
+    def run(self) -> None:
+        """Run the solver."""
+        try:
+            self._solve()
+        except BaseException as error:
+            self.error = error
+        finally:
+            self.done.set()
+
+    def wait(self, seconds: float | None, wants_stop: Callable[[], bool] | None) -> Limit:
+        """Run until the solver is done, the time is up, or the user or the callback stops it."""
+        # Solvers keep the time themselves, except in LPs; they get a moment more to do so.
+        end = np.inf if seconds is None else time.perf_counter() + max(seconds, 0.0) + _GRACE
+        self.start()
+        try:
+            while not self.done.wait(min(SECONDS_BETWEEN_LOOKS, end - time.perf_counter())):
+                if time.perf_counter() >= end:
+                    return Limit.TIME
+                if wants_stop is not None and wants_stop():
+                    return Limit.INTERRUPTED
+            return Limit.NONE
+        except KeyboardInterrupt:
+            return Limit.INTERRUPTED
+        finally:
+            end = time.perf_counter() + _GRACE
+            while not self.done.is_set() and time.perf_counter() < end:
+                self._interrupt()
+                self.done.wait(_GRACE / 10)
 
 
 class Proposer:

@@ -9,9 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from goct.mip.backends.base import (
+    SECONDS_BETWEEN_LOOKS,
     Ability,
     Backend,
     BackendError,
+    Ending,
     MipCallback,
     MipProgress,
     MipResult,
@@ -23,7 +25,6 @@ from goct.mip.numerics import FEASIBILITY_TOLERANCE
 from goct.mip.program import MipProgram, Rows
 from goct.solution import Limit
 
-_SECONDS_BETWEEN_LOOKS = 0.1
 _TOO_LARGE = 10010  # GRB.Error.SIZE_LIMIT_EXCEEDED
 
 
@@ -168,25 +169,25 @@ def _result(
 ) -> MipResult:
     """Read what Gurobi found; a status that does not say what is proven is an error."""
     GRB = gp.GRB
-    limits = {
-        GRB.TIME_LIMIT: Limit.TIME,
-        GRB.NODE_LIMIT: Limit.NODES,
-        GRB.INTERRUPTED: Limit.INTERRUPTED,
-        GRB.MEM_LIMIT: Limit.MEMORY,
+    endings = {
+        GRB.OPTIMAL: Ending(),
+        GRB.INFEASIBLE: Ending(is_infeasible=True),
+        GRB.TIME_LIMIT: Ending(Limit.TIME),
+        GRB.NODE_LIMIT: Ending(Limit.NODES),
+        GRB.INTERRUPTED: Ending(Limit.INTERRUPTED),
+        GRB.MEM_LIMIT: Ending(Limit.MEMORY),
     }
-    status = gurobi.Status
+    bound = float(getattr(gurobi, "ObjBound", GRB.INFINITY))  # some statuses have none
     earning = model.objective != 0
-    if status == GRB.INF_OR_UNBD and np.isfinite([model.lower, model.upper])[:, earning].all():
-        status = GRB.INFEASIBLE
-    if status not in (GRB.OPTIMAL, GRB.INFEASIBLE, *limits):
-        raise BackendError(f"Gurobi stopped with the status {status}")
-    is_infeasible = status == GRB.INFEASIBLE
-    bound = np.inf if is_infeasible else float(gurobi.ObjBound)
-    return MipResult(
+    if np.isfinite([model.lower, model.upper])[:, earning].all():
+        endings[GRB.INF_OR_UNBD] = Ending(is_infeasible=True)
+    return MipResult.read(
+        Gurobi.name,
+        gurobi.Status,
+        endings,
         x=np.array(x.X) if gurobi.SolCount else None,
-        bound=bound if abs(bound) < GRB.INFINITY else np.inf,
-        limit=limits.get(status, Limit.NONE),
-        is_infeasible=is_infeasible,
+        bound=bound,
+        is_valid=abs(bound) < GRB.INFINITY,
         stats={
             "nodes": int(gurobi.NodeCount),
             "lp_iterations": int(gurobi.IterCount),
@@ -304,7 +305,7 @@ class _Watcher:
     def _tell(self, gurobi: Any) -> None:
         codes = self.gp.GRB.Callback
         now = time.perf_counter()
-        if self.callback is None or now - self._last < _SECONDS_BETWEEN_LOOKS:
+        if self.callback is None or now - self._last < SECONDS_BETWEEN_LOOKS:
             return
         self._last = now
         bound = float(gurobi.cbGet(codes.MIP_OBJBND))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,16 +13,16 @@ from goct.mip.backends.base import (
     Ability,
     Backend,
     BackendError,
+    Ending,
     MipCallback,
     MipProgress,
     MipResult,
     Settings,
+    SolverThread,
     check_start,
 )
 from goct.mip.program import MipProgram
 from goct.solution import Limit
-
-_SECONDS_BETWEEN_LOOKS = 0.1
 
 
 class Highs(Backend):
@@ -86,21 +87,39 @@ class Highs(Backend):
             solution.col_value = start.tolist()
             _check(highs.setSolution(solution), "the start solution")
 
-        watcher = _Watcher(callback)
-        highs.cbMipInterrupt += watcher.look
-        highs.cbMipImprovingSolution += watcher.improve
-        highs.HandleKeyboardInterrupt = True
+        watcher = _Watcher(highs)
         build_time = time.perf_counter() - started
-        limit = Limit.NONE
-        try:
-            status = highs.run()
-        except KeyboardInterrupt:
-            status, limit = highspy.HighsStatus.kOk, Limit.INTERRUPTED
-        if watcher.error is not None:
-            raise watcher.error
-        if status == highspy.HighsStatus.kError:
-            raise BackendError("HiGHS failed")
-        return _result(highs, highspy, limit, build_time, time.perf_counter() - started)
+        run = SolverThread(highs.run, watcher.interrupt)
+        limit = run.wait(
+            None if settings.limits.time is None else settings.limits.time - build_time,
+            None if callback is None else lambda: callback(watcher.seen),
+        )
+        stats = {
+            "build_time": build_time,
+            "solve_time": time.perf_counter() - started - build_time,
+        }
+        if not run.done.is_set():
+            # HiGHS does not listen everywhere: it ends in the background.
+            seen = watcher.seen
+            return MipResult(seen.x, seen.bound, limit, stats={"nodes": seen.nodes, **stats})
+        if run.error is not None:
+            raise BackendError(f"HiGHS failed: {run.error}") from run.error
+        info = highs.getInfo()
+        has_solution = info.primal_solution_status == highspy.SolutionStatus.kSolutionStatusFeasible
+        stats |= {
+            "nodes": int(info.mip_node_count),
+            "lp_iterations": int(info.simplex_iteration_count),
+        }
+        return MipResult.read(
+            self.name,
+            highs.getModelStatus(),
+            _endings(highspy),
+            x=np.array(highs.getSolution().col_value) if has_solution else None,
+            bound=float(info.mip_dual_bound),
+            is_valid=bool(info.valid),
+            asked=limit,
+            stats=stats,
+        )
 
 
 def _lp(model: MipProgram, highspy: Any) -> Any:
@@ -126,38 +145,18 @@ def _lp(model: MipProgram, highspy: Any) -> Any:
     return lp
 
 
-def _result(
-    highs: Any, highspy: Any, limit: Limit, build_time: float, total_time: float
-) -> MipResult:
-    """Read what HiGHS found; a status that does not say what is proven is an error."""
+def _endings(highspy: Any) -> dict[Any, Ending]:
+    """Return what HiGHS may end with; any other status proves nothing."""
     statuses = highspy.HighsModelStatus
-    limits = {
-        statuses.kTimeLimit: Limit.TIME,
-        statuses.kIterationLimit: Limit.NODES,
-        statuses.kSolutionLimit: Limit.NODES,
-        statuses.kInterrupt: Limit.INTERRUPTED,
-        statuses.kMemoryLimit: Limit.MEMORY,
+    return {
+        statuses.kOptimal: Ending(),
+        statuses.kInfeasible: Ending(is_infeasible=True),
+        statuses.kTimeLimit: Ending(Limit.TIME),
+        statuses.kIterationLimit: Ending(Limit.NODES),
+        statuses.kSolutionLimit: Ending(Limit.NODES),
+        statuses.kInterrupt: Ending(Limit.INTERRUPTED),
+        statuses.kMemoryLimit: Ending(Limit.MEMORY),
     }
-    status = highs.getModelStatus()
-    known = (statuses.kOptimal, statuses.kInfeasible, *limits)
-    if status not in known and limit is Limit.NONE:
-        raise BackendError(f"HiGHS stopped with the status {highs.modelStatusToString(status)!r}")
-    info = highs.getInfo()
-    solution = highs.getSolution()
-    has_solution = info.primal_solution_status == highspy.SolutionStatus.kSolutionStatusFeasible
-    bound = float(info.mip_dual_bound)
-    return MipResult(
-        x=np.array(solution.col_value) if has_solution else None,
-        bound=bound if np.isfinite(bound) else np.inf,
-        limit=limits.get(status, limit),
-        is_infeasible=status == statuses.kInfeasible,
-        stats={
-            "nodes": int(info.mip_node_count),
-            "lp_iterations": int(info.simplex_iteration_count),
-            "build_time": build_time,
-            "solve_time": total_time - build_time,
-        },
-    )
 
 
 def _check(status: Any, what: str) -> None:
@@ -166,30 +165,27 @@ def _check(status: Any, what: str) -> None:
 
 
 class _Watcher:
-    """Tells the progress, and stops HiGHS if the callback wants that."""
+    """Remembers the best solution and the bound, and stops HiGHS where that listens."""
 
-    def __init__(self, callback: MipCallback | None) -> None:
-        self.callback = callback
-        self.error: BaseException | None = None
-        self._x: NDArray[np.float64] | None = None
-        self._last = -np.inf
+    def __init__(self, highs: Any) -> None:
+        self.seen = MipProgress(None, np.inf, 0)
+        self._wants_stop = False
+        highs.cbMipImprovingSolution += self._improve
+        for event in (highs.cbMipInterrupt, highs.cbSimplexInterrupt, highs.cbIpmInterrupt):
+            event.subscribe(self._stop)
+        highs.cbMipInterrupt += self._look
 
-    def improve(self, event: Any) -> None:
-        self._x = np.array(event.data_out.mip_solution)
+    def interrupt(self) -> None:
+        """Ask HiGHS to stop."""
+        self._wants_stop = True
 
-    def look(self, event: Any) -> None:
-        now = time.perf_counter()
-        if self.callback is None or now - self._last < _SECONDS_BETWEEN_LOOKS:
-            return
-        self._last = now
-        data = event.data_out
-        bound = float(data.mip_dual_bound)
-        seen = MipProgress(
-            self._x, bound if np.isfinite(bound) else np.inf, int(data.mip_node_count)
-        )
-        try:
-            if self.callback(seen):
-                event.interrupt()
-        except BaseException as error:
-            self.error = error
+    def _improve(self, event: Any) -> None:
+        self.seen = replace(self.seen, x=np.array(event.data_out.mip_solution))
+
+    def _look(self, event: Any) -> None:
+        bound, nodes = float(event.data_out.mip_dual_bound), int(event.data_out.mip_node_count)
+        self.seen = MipProgress(self.seen.x, bound if np.isfinite(bound) else np.inf, nodes)
+
+    def _stop(self, event: Any) -> None:
+        if self._wants_stop:
             event.interrupt()

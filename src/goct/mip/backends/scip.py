@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import threading
 import time
 from collections.abc import Callable
 from functools import wraps
@@ -22,28 +21,31 @@ from goct.mip.backends.base import (
     Ability,
     Backend,
     BackendError,
+    Ending,
     MipCallback,
     MipProgress,
     MipResult,
     Proposer,
     Settings,
+    SolverThread,
     check_start,
 )
 from goct.mip.numerics import FIXED_TOLERANCE
 from goct.mip.program import MipProgram, Rows, Separator
 from goct.solution import Limit
 
-_LIMITS = {
-    "timelimit": Limit.TIME,
-    "nodelimit": Limit.NODES,
-    "totalnodelimit": Limit.NODES,
-    "stallnodelimit": Limit.NODES,
-    "memlimit": Limit.MEMORY,
-    "userinterrupt": Limit.INTERRUPTED,
-    "terminate": Limit.INTERRUPTED,
+_ENDINGS = {
+    "optimal": Ending(),
+    "gaplimit": Ending(),
+    "infeasible": Ending(is_infeasible=True),
+    "timelimit": Ending(Limit.TIME),
+    "nodelimit": Ending(Limit.NODES),
+    "totalnodelimit": Ending(Limit.NODES),
+    "stallnodelimit": Ending(Limit.NODES),
+    "memlimit": Ending(Limit.MEMORY),
+    "userinterrupt": Ending(Limit.INTERRUPTED),
+    "terminate": Ending(Limit.INTERRUPTED),
 }
-_SECONDS_BETWEEN_LOOKS = 0.1
-_GRACE = 0.1  # seconds
 _BETWEEN_LOOKS = 4096  # variables
 _EVENTS = (EVENT.BESTSOLFOUND, EVENT.NODESOLVED, EVENT.LPSOLVED)
 _MOST_CANDIDATES = 10
@@ -130,7 +132,7 @@ class Scip(Backend):
         if limits.time is not None:
             scip.setParam("limits/time", max(limits.time - build_time, 1e-3))
 
-        run = _Run(scip)
+        run = SolverThread(scip.optimizeNogil, lambda: _interrupt(scip))
         limit = run.wait(
             None if limits.time is None else limits.time - build_time,
             None if callback is None else lambda: callback(watcher.seen),
@@ -152,7 +154,16 @@ class Scip(Backend):
             return MipResult(seen.x, seen.bound, limit, stats={"nodes": seen.nodes, **stats})
         if run.error is not None:
             raise BackendError(f"SCIP failed: {run.error}") from run.error
-        return _result(scip, variables, stats, limit)
+        stats |= {"nodes": scip.getNTotalNodes(), "lp_iterations": scip.getNLPIterations()}
+        return MipResult.read(
+            self.name,
+            scip.getStatus(),
+            _ENDINGS,
+            x=_best(scip, variables) if scip.getNSols() else None,
+            bound=_bound(scip),
+            asked=limit,
+            stats=stats,
+        )
 
 
 def _set_parameters(scip: pyscipopt.Model, settings: Settings) -> None:
@@ -165,65 +176,6 @@ def _set_parameters(scip: pyscipopt.Model, settings: Settings) -> None:
         scip.setParam("randomization/randomseedshift", settings.seed)
     if settings.limits.nodes is not None:
         scip.setParam("limits/totalnodes", min(settings.limits.nodes, 2**62))
-
-
-def _result(
-    scip: pyscipopt.Model, variables: list[Any], stats: dict[str, Any], why: Limit
-) -> MipResult:
-    """Read what SCIP found; a status that does not say what is proven is an error.
-
-    If it was interrupted, `why` says for what: the time, where SCIP has not kept it itself.
-    """
-    status = scip.getStatus()
-    if status not in ("optimal", "infeasible", "gaplimit", *_LIMITS):
-        raise BackendError(f"SCIP stopped with the status {status!r}")
-    limit = _LIMITS.get(status, Limit.NONE)
-    return MipResult(
-        x=_best(scip, variables) if scip.getNSols() else None,
-        bound=_bound(scip),
-        limit=why if limit is Limit.INTERRUPTED and why is Limit.TIME else limit,
-        is_infeasible=status == "infeasible",
-        stats={"nodes": scip.getNTotalNodes(), "lp_iterations": scip.getNLPIterations(), **stats},
-    )
-
-
-class _Run(threading.Thread):
-    """SCIP in a thread of its own, so that Ctrl-C and time limits hold during long LPs."""
-
-    def __init__(self, scip: pyscipopt.Model) -> None:
-        super().__init__(name="goct-scip", daemon=True)
-        self.scip = scip
-        self.error: BaseException | None = None
-        # Thread.join() and is_alive() are wrong after a Ctrl-C in Python 3.11 and 3.12.
-        self.done = threading.Event()
-
-    def run(self) -> None:
-        try:
-            self.scip.optimizeNogil()
-        except BaseException as error:
-            self.error = error
-        finally:
-            self.done.set()
-
-    def wait(self, seconds: float | None, wants_stop: Callable[[], bool] | None) -> Limit:
-        """Run until SCIP is done, the time is up, or the user or the callback stops it."""
-        # SCIP keeps the time itself, except in LPs; it gets a moment more to do so.
-        end = np.inf if seconds is None else time.perf_counter() + max(seconds, 0.0) + _GRACE
-        self.start()
-        try:
-            while not self.done.wait(min(_SECONDS_BETWEEN_LOOKS, end - time.perf_counter())):
-                if time.perf_counter() >= end:
-                    return Limit.TIME
-                if wants_stop is not None and wants_stop():
-                    return Limit.INTERRUPTED
-            return Limit.NONE
-        except KeyboardInterrupt:
-            return Limit.INTERRUPTED
-        finally:
-            end = time.perf_counter() + _GRACE
-            while not self.done.is_set() and time.perf_counter() < end:
-                _interrupt(self.scip)
-                self.done.wait(_GRACE / 10)
 
 
 def _interrupt(scip: pyscipopt.Model) -> None:
