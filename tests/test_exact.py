@@ -176,10 +176,17 @@ def test_scaling_refuses_sums_beyond_64_bits(values) -> None:
 
 
 @pytest.mark.parametrize("dtype", [bool, np.uint8, np.uint64, np.int64])
-def test_scaling_whole_numbers_keeps_them(dtype) -> None:
+def test_scaling_whole_numbers_is_exact(dtype) -> None:
     for values in ([], [1, 0, 1], [2**61, 2**60] if dtype in (np.uint64, np.int64) else [1]):
         integers, unit, exact = scale_to_integers(np.array(values, dtype=dtype), "weights")
-        assert (integers.dtype, integers.tolist(), unit, exact) == (np.int64, values, 1, True)
+        assert (integers.dtype, exact) == (np.int64, True)
+        assert [unit * n for n in integers.tolist()] == values
+
+
+@pytest.mark.parametrize("factor", [1, 10**9, 0.125, 0.01])
+def test_multiples_of_the_same_numbers_have_the_same_integers(factor) -> None:
+    integers, unit, exact = scale_to_integers(np.array([3, 0, -5, 7]) * factor, "weights")
+    assert (integers.tolist(), unit, exact) == ([3, 0, -5, 7], as_fraction(factor, ""), True)
 
 
 def test_comparison_at_equality() -> None:

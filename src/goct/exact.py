@@ -306,17 +306,20 @@ def common_integers(fractions: Sequence[Fraction]) -> tuple[int, list[int]]:
 def scale_to_integers(values: NDArray[Any], name: str) -> tuple[NDArray[np.int64], Fraction, bool]:
     """Write numbers as integer multiples of one unit.
 
-    Returns integers, the unit, and whether ``values == integers * unit`` exactly. That is
-    possible for integers whose absolute values sum up to less than 2**62, and for other numbers
-    that are multiples of a unit (whole ones of their greatest common divisor) with a sum below
-    2**29. Otherwise the values are rounded to multiples of about 2**-28 of the sum of their
-    absolute values, which leaves room for exact products of two such sums.
+    Returns integers, the unit, and whether ``values == integers * unit`` exactly. The unit is their
+    greatest common divisor: multiples of the same numbers have the same integers. That is possible
+    for integers whose absolute values sum up to less than 2**62, and for other numbers if the
+    integers sum up to less than 2**29. Otherwise the values are rounded to multiples of about
+    2**-28 of the sum of their absolute values, which leaves room for exact products of two such
+    sums.
     """
     if values.dtype.kind in "bui":
         # In floats, which hold unsigned numbers and their sums, too.
         if np.abs(values.astype(np.float64)).sum() >= _INT64_LIMIT:
             raise ValueError(f"{name} are too large: their sum must stay below 2**62")
-        return values.astype(np.int64), Fraction(1), True
+        integers = values.astype(np.int64)
+        common = int(np.gcd.reduce(integers, axis=None)) or 1
+        return integers // common, Fraction(common), True
 
     distinct, inverse = np.unique(values, return_inverse=True)
     fractions = [as_fraction(value, name) for value in distinct]
@@ -329,7 +332,7 @@ def scale_to_integers(values: NDArray[Any], name: str) -> tuple[NDArray[np.int64
         scaled = [int(fraction * denominator) for fraction in fractions]
         multiplicity = np.bincount(inverse.ravel(), minlength=len(scaled)).tolist()
         total = sum(abs(s) * m for s, m in zip(scaled, multiplicity, strict=True))
-        common = 1 if total < _FRACTION_LIMIT else gcd(*scaled)
+        common = gcd(*scaled) or 1
         if total < _FRACTION_LIMIT * common:
             multiples = np.array([s // common for s in scaled], dtype=np.int64)
             return multiples[inverse].reshape(values.shape), Fraction(common, denominator), True

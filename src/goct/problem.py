@@ -458,9 +458,10 @@ class Problem:
             matrix[:, k] = self.counts[predicted == k].sum(axis=0)
         return [[self.weight(entry) for entry in row] for row in matrix.tolist()]
 
-    def weight(self, count: int) -> int | Fraction:
+    def weight(self, count: int | Fraction) -> int | Fraction:
         """Return what a number of counts weighs."""
-        return count if self.weight_unit == 1 else self.weight_unit * count
+        unit = self.weight_unit
+        return count * unit.numerator if unit.denominator == 1 else count * unit
 
     def __repr__(self) -> str:
         return (

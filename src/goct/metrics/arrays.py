@@ -24,22 +24,27 @@ def floats(*counts: Counts) -> list[Floats]:
     return [np.asarray(count).astype(np.float64) for count in counts]
 
 
-def exact_sum(constant: int, factors: Sequence[int], counts: Sequence[Counts]) -> Floats:
-    """Return ``constant + Σ factor · count`` for arrays of counts, computed in integers."""
+def linear(constant: int, factors: Sequence[int], counts: Sequence[Counts]) -> NDArray[Any]:
+    """Return ``constant + Σ factor · count`` for arrays of counts, without a wrap-around.
+
+    In integers of 64 bits if all of it fits, and in Python's if not. Every product of counts goes
+    through this, or is one of Python's integers.
+    """
     largest = abs(constant) + sum(
-        abs(factor) * max(int(np.max(count)), 1)
+        abs(factor) * int(np.abs(count).max(initial=1))
         for factor, count in zip(factors, counts, strict=True)
     )
     dtype: type = np.int64 if largest < 2**62 else object
-    total: NDArray[Any] = sum(
-        (
-            np.asarray(count).astype(dtype) * factor
-            for factor, count in zip(factors, counts, strict=True)
-            if factor
-        ),
-        np.zeros(np.broadcast(*counts).shape, dtype=dtype) + constant,
-    )
-    return np.asarray(total).astype(np.float64)
+    total: NDArray[Any] = np.full(np.broadcast(*counts).shape, constant, dtype=dtype)
+    for factor, count in zip(factors, counts, strict=True):
+        if factor:
+            total = total + np.asarray(count).astype(dtype) * factor
+    return total
+
+
+def exact_sum(constant: int, factors: Sequence[int], counts: Sequence[Counts]) -> Floats:
+    """Return ``constant + Σ factor · count`` for arrays of counts, rounded once."""
+    return linear(constant, factors, counts).astype(np.float64)
 
 
 def as_float(number: Fraction | int) -> float:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from goct.exact import Exact
 from goct.metrics import FractionalMetric, LevelLine
+from goct.metrics.arrays import linear
 from goct.plane.oracle import Incumbent, InsideOracle, Oracle
 from goct.plane.points import Plane, Target, round_share
 from goct.plane.staircase import Staircase
@@ -156,7 +157,7 @@ class Dinkelbach:
         a = round_share(share, _RESOLUTION)
         b = _RESOLUTION - a
         a, b = a // gcd(a, b), b // gcd(a, b)
-        cutoff = int((a * x + b * y).max()) + 1
+        cutoff = int(linear(0, (a, b), (x, y)).max()) + 1
         if tree is not None:
             fn, fp = plane.of(tree)
             if a * fn + b * fp >= cutoff:
@@ -202,6 +203,8 @@ def _simpler_line(
     It has some points below it and one that is not; None if there is none, or if the line is simple
     enough.
     """
+    if most * int(below[0].max() + below[1].max()) >= 2**62:
+        return None
     share = line.a / (line.a + line.b)
     totals = np.arange(2, most + 1 if line.a + line.b > most else 2)
     a = np.clip(np.rint(share * totals).astype(np.int64), 1, totals - 1)

@@ -24,8 +24,8 @@ class TooFineError(ValueError):
 
     def __init__(self) -> None:
         super().__init__(
-            "the weights, costs or penalties are too fine for the search engine, which computes "
-            "with integers of 60 bits; round them to fewer digits"
+            "the weights, costs or penalties are too fine: goct asks for sums of them times counts "
+            "in integers of 60 bits; round them to fewer digits"
         )
 
 

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from goct.exact import Exact
+from goct.metrics.arrays import linear
 from goct.plane.dinkelbach import Lift, Maximum
 from goct.plane.hull import Edge, HullWalk, Point, lower_hull, normal
 from goct.plane.oracle import Incumbent, InsideOracle, Oracle, TooFineError
@@ -248,7 +249,7 @@ class _Walk(HullWalk):
         among = self.floor[steps] <= self.ceiling[steps]
         x, y = self.staircase.high[steps][among], self.ceiling[steps][among]
         for a, b in self._directions(edge, x, y):
-            cutoff = int((a * x + b * y).max()) + 1
+            cutoff = int(linear(0, (a, b), (x, y)).max()) + 1
             # If no known tree is below the line, then any answer is news.
             if all(a * p + b * q >= cutoff for p, q in self.hull):
                 with suppress(TooFineError):
@@ -363,7 +364,7 @@ class _Walk(HullWalk):
         a, b = normal(*edge)
         x = np.minimum(self.staircase.high[steps][candidates], edge[1][0])
         y = ceiling[candidates]
-        return _Triangle(int((a * x + b * y).max()), (int(x.max()), int(y.max())))
+        return _Triangle(int(linear(0, (a, b), (x, y)).max()), (int(x.max()), int(y.max())))
 
     def _bound(self, floor: NDArray[np.int64]) -> Exact:
         """Return a bound on the objective, given the least false positives by step."""

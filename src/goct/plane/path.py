@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from goct.exact import Exact
+from goct.metrics.arrays import linear
 from goct.plane.hull import Point
 from goct.plane.oracle import (
     Answer,
@@ -256,7 +257,8 @@ class SharedOracle:
         among = self._candidates(splits)
         if not among.any():
             return OFF
-        return int((a * self.staircase.high + b * self._ceiling(splits))[among].max()) + 1
+        x, y = self.staircase.high[among], self._ceiling(splits)[among]
+        return int(linear(0, (a, b), (x, y)).max()) + 1
 
 
 def prunings(tree: Tree, points: Points, a: int, b: int) -> list[Tree]:

@@ -69,9 +69,8 @@ class Points:
 
     def confusion(self, x: Coordinate, y: Coordinate) -> Confusion:
         """Return the confusion matrix at a point, which need not be that of a tree."""
-        unit = self.problem.weight_unit
         counts = (self.n_pos - x, y, x, self.n_neg - y)
-        return Confusion(*(n if unit == 1 else unit * n for n in counts))
+        return Confusion(*map(self.problem.weight, counts))
 
 
 class Plane(Points):

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from goct.constraints import MetricConstraint
 from goct.exact import Exact
 from goct.metrics import LevelLine, Metric
+from goct.metrics.arrays import linear
 from goct.plane.points import Points, Target
 
 MOST_STEPS = 1 << 14
@@ -120,10 +121,12 @@ class Staircase:
         """Return the least false positives by step, now that ``a * FN + b * FP >= least``."""
         if a < 0 or b < 0:
             return floor
+        beyond = self.points.n_neg + 1
+        missing = linear(least, (-a, b), (self.high, self.lowest))  # b, so that it divides them
         if b == 0:
-            return np.where(a * self.high < least, self.points.n_neg + 1, floor)
-        line = -((a * self.high - least) // b)
-        return np.maximum(floor, np.clip(line, 0, self.points.n_neg + 1))
+            return np.where(missing > 0, beyond, floor)
+        least_y: NDArray[np.int64] = np.clip(-(-missing // b), 0, beyond).astype(np.int64)
+        return np.maximum(floor, least_y)
 
     def _approximate(
         self, metric: Metric, x: NDArray[np.int64], y: NDArray[np.int64]
@@ -145,17 +148,16 @@ class Staircase:
 
     def _below_line(self, line: LevelLine, attain: bool, *, is_positive: bool) -> NDArray[np.int64]:
         """Return the same for a metric whose level set is a line."""
-        p, n = self.points.n_pos, self.points.n_neg
+        n = self.points.n_neg
         most = line.most if attain else line.cutoff - 1
-        fits = max(abs(most), abs(line.a) * p, line.b * n) < 2**60
-        x: NDArray[Any] = self.low if fits else self.low.astype(object)
-        room = most - line.a * x
+        room = linear(most, (-line.a, line.b), (self.low, self.lowest))
         largest: NDArray[Any] = room // line.b if line.b else np.where(room >= 0, n, -1)
         y: NDArray[np.int64] = np.clip(largest, -1, n).astype(np.int64)
         pole = line.pole
         if attain and is_positive and pole is not None:
-            x = self.low.astype(object)
-            while (zero := (y >= 0) & (pole.a * x + pole.b * y.astype(object) == pole.level)).any():
+            while (
+                zero := (y >= 0) & (linear(0, (pole.a, pole.b), (self.low, y)) == pole.level)
+            ).any():
                 y[zero] -= 1
         return y
 

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from goct.exact import Exact
 from goct.metrics import Shape
+from goct.metrics.arrays import linear
 from goct.plane.oracle import Incumbent, InsideOracle, Scored, TooFineError
 from goct.plane.points import RESOLUTION, Plane, Target
 from goct.plane.staircase import Staircase
@@ -284,8 +285,8 @@ class BudgetSweep:
         """
         a, b, c = direction
         among = self._among(group, splits)
-        costs = a * self.staircase.high[among] + b * self._ceiling(splits)[among]
-        return int(costs.max()) + c * self.groups[group][1] + 1
+        x, y = self.staircase.high[among], self._ceiling(splits)[among]
+        return int(linear(c * self.groups[group][1], (a, b), (x, y)).max()) + 1
 
     def _between(self, left: Sequence[int]) -> tuple[Direction, list[int]] | None:
         """Return a direction in which trees that can win are cheaper than all known trees.
