@@ -71,6 +71,10 @@ NB_MODULE(_core, m) {
           "For each column of a C-contiguous uint8 matrix of zeros and ones, the first column that is\n"
           "equal to it or its complement; -1 if it is constant. A TimeoutError if that takes longer than\n"
           "``seconds``, if given.");
+    // Threads that Python does not wait for keep what they have.
+    nb::set_leak_warnings(false);
+    m.def("stop_all", &goct::PythonEnds::stop_all, "Called before Python ends.");
+    nb::module_::import_("atexit").attr("register")(m.attr("stop_all"));
     goct::bind_oracle(m);
     goct::bind_proof(m);
 }

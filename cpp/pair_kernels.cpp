@@ -431,25 +431,19 @@ PairKernels<T> best_kernels() {
 
 template <class T>
 PairKernels<T> pair_kernels(int planes, bool weighted) {
-    if constexpr (sizeof(T) == 8) {
-        return weighted ? Kernels<T, Portable<T, 0, true>>::all : Kernels<T, Portable<T, 0, false>>::all;
-    } else {
-        if constexpr (sizeof(T) == 1) assert(!weighted);
-        if constexpr (sizeof(T) > 1)
-            if (weighted) return planes == 2 ? best_kernels<T, 2, true>() : best_kernels<T, 0, true>();
-        if (planes == 1) return best_kernels<T, 1, false>();
-        if (planes == 2) return best_kernels<T, 2, false>();
-        return best_kernels<T, 0, false>();
-    }
+    if constexpr (sizeof(T) == 1) assert(!weighted);
+    if constexpr (sizeof(T) > 1)
+        if (weighted) return planes == 2 ? best_kernels<T, 2, true>() : best_kernels<T, 0, true>();
+    if (planes == 1) return best_kernels<T, 1, false>();
+    if (planes == 2) return best_kernels<T, 2, false>();
+    return best_kernels<T, 0, false>();
 }
 
 template <class T>
 LimitedSweep<T> limited_sweep(bool weighted) {
 #ifdef GOCT_HAS_AVX2_CLONES
-    if constexpr (sizeof(T) < 8)
-        if (sizeof(T) < 4 || cpu_has_avx2())
-            return weighted ? sweep_within_limits<T, Avx2Limited<T, true>>
-                            : sweep_within_limits<T, Avx2Limited<T, false>>;
+    if (sizeof(T) < 4 || cpu_has_avx2())
+        return weighted ? sweep_within_limits<T, Avx2Limited<T, true>> : sweep_within_limits<T, Avx2Limited<T, false>>;
     if constexpr (sizeof(T) >= 4)
 #endif
         return weighted ? sweep_within_limits<T, PortableLimited<T, true>>

@@ -3,6 +3,7 @@
 
 #include <nanobind/nanobind.h>
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <exception>
@@ -61,10 +62,43 @@ private:
     bool refused_ = false, done_ = false;
 };
 
+// Python ends, but not the threads that it does not wait for. One of them that asked for the GIL would be ended in the
+// middle of C++, which aborts: what they search is stopped, and they ask for nothing more.
+class PythonEnds {
+public:
+    // Called by Python before it ends; returns when nothing is watched any more, or too slow to wait for.
+    static void stop_all() {
+        ender_ = std::this_thread::get_id();
+        begun_ = true;
+        const nanobind::gil_scoped_release release;
+        const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(2);
+        while (watched_ > 0 && std::chrono::steady_clock::now() < end)
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    // Is this one of those threads? Functions that end Python may search as before.
+    static bool is_near() { return begun_ && std::this_thread::get_id() != ender_; }
+
+    PythonEnds() {
+        if (is_near()) {
+            const nanobind::gil_scoped_release release;
+            for (;;) std::this_thread::sleep_for(std::chrono::hours(1));
+        }
+        ++watched_;
+    }
+    ~PythonEnds() { --watched_; }
+    PythonEnds(const PythonEnds&) = delete;
+
+private:
+    static inline std::atomic<int> watched_{0};
+    static inline std::atomic<bool> begun_{false};
+    static inline std::thread::id ender_;
+};
+
 // Runs the work on a thread of its own, without the GIL, and meanwhile looks after Ctrl-C and the errands of the work,
 // and calls `look`, which stops the work by returning true. An error in `look` or an errand stops it too, and comes
 // out; Ctrl-C only interrupts the control.
 inline void run_watched(Control& control, const std::function<bool()>& look, const std::function<void(Errands&)>& work) {
+    const PythonEnds watched;
     Errands errands;
     std::exception_ptr failure;
     std::thread worker([&] {
@@ -91,6 +125,7 @@ inline void run_watched(Control& control, const std::function<bool()>& look, con
                 (*errand)();
                 refused = false;
             }
+            stopping = stopping || PythonEnds::is_near();
             if (!stopping && std::chrono::steady_clock::now() >= next_look) {
                 if (PyErr_CheckSignals() != 0) throw nanobind::python_error();
                 stopping = look();

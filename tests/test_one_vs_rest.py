@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from goct import Problem, Status, frontier, solve
+from goct import Problem, Status, frontier, path, solve
+from goct.constraints import RequireFeatures
 from goct.metrics import F1, MCC, Accuracy, GMean, Recall, Specificity, get_metric
 from goct.one_vs_rest import against_rest, name_the_rest
 from goct.tree import Leaf, Split, Tree
@@ -59,6 +60,16 @@ def test_constraints_on_all_classes_are_refused() -> None:
     problem, _ = random_problem(1)
     with pytest.raises(ValueError, match="is about all classes, while 'f1' is about 'green'"):
         solve(problem, "f1", 2, constraints=["balanced_accuracy >= 0.7"])
+
+
+def test_required_columns_are_refused() -> None:
+    """A split may tell two classes of the rest apart, which makes no difference to the metric."""
+    problem, _ = random_problem(1)
+    need = RequireFeatures("x3")
+    for ask in (solve, path):
+        with pytest.raises(ValueError, match="about 'green' against the rest; make one class of"):
+            ask(problem, "f1", 2, constraints=[need])
+    assert need.is_met(solve(problem, "accuracy", 1, constraints=[need]).tree, problem)
 
 
 def test_the_rest_gets_its_most_frequent_class() -> None:

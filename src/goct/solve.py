@@ -16,7 +16,7 @@ from goct._validation import check_choice, check_count
 from goct.certificate import CertificateError
 from goct.certificate import unsupported as no_certificate
 from goct.certificate import write as write_certificate
-from goct.constraints import MetricConstraint
+from goct.constraints import MetricConstraint, RequireFeatures
 from goct.exceptions import CertificateWarning
 from goct.metrics import Metric
 from goct.one_vs_rest import against_rest, name_the_rest, tree_against_rest
@@ -241,6 +241,13 @@ def one_against_the_rest(task: Task) -> Task:
                 f"the constraint {condition.name!r} is about all classes, while "
                 f"{metric.name!r} is about {problem.classes[problem.positive or 0]!r} against "
                 "the rest; use a constraint on a metric of two classes, such as recall"
+            )
+        if isinstance(condition, RequireFeatures):
+            raise ValueError(
+                f"the constraint {condition.name!r} is about splits that tell any two of the "
+                f"{problem.n_classes} classes apart, while {metric.name!r} is about "
+                f"{problem.classes[problem.positive or 0]!r} against the rest; make one class of "
+                "the others, or use a metric of all classes, such as accuracy"
             )
     return task.on(against_rest(problem))
 

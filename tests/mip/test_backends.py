@@ -44,6 +44,12 @@ def test_backends_run_a_model(backend) -> None:
     assert not result.is_infeasible
 
 
+def test_families_of_rows_may_be_empty(backend) -> None:
+    model = knapsack()
+    model.add_rows("nothing", 0, [(np.arange(0), model.families["x"][:0], 1.0)], lower=1)
+    assert backend.run(model, Settings()).bound == pytest.approx(12)
+
+
 def test_backends_start_from_a_solution_and_refuse_a_wrong_one(backend) -> None:
     model = knapsack()
     result = backend.run(model, Settings(), start=np.array([1.0, 0, 0, 2]))

@@ -7,6 +7,7 @@ import signal
 import threading
 import time
 import warnings
+from contextlib import suppress
 
 import numpy as np
 import pytest
@@ -189,18 +190,22 @@ def test_ctrl_c(client):
     assert found.tree is not None
 
 
-def test_a_killed_worker_costs_its_unit(client):
-    problem = draw(600, 34)
+@pytest.mark.parametrize("kind", [signal.SIGSTOP, signal.SIGKILL], ids=["stopped", "killed"])
+def test_a_lost_worker_costs_its_unit(client, kind):
+    problem = draw(600, 60)
     alone = solve(problem, "accuracy", 5)
-    killed = []
+    lost = []
 
-    def kill(progress):
-        if not killed and progress.elapsed > 0.3:
-            killed.append(next(iter(client.run(os.getpid).values())))
-            os.kill(killed[0], signal.SIGKILL)
+    def lose(progress):
+        if not lost and progress.elapsed > 0.3:
+            lost.append(next(iter(client.run(os.getpid).values())))
+            os.kill(lost[0], kind)
 
-    found = solve(problem, "accuracy", 5, executor=client, callback=kill)
-    assert killed
+    try:
+        found = solve(problem, "accuracy", 5, executor=client, callback=lose, time_limit=200)
+    finally:
+        with suppress(ProcessLookupError):
+            os.kill(lost[0], signal.SIGKILL)
     assert found.status is Status.OPTIMAL
     assert (found.objective, found.tree) == (alone.objective, alone.tree)
 

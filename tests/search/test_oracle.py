@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 from functools import cache
@@ -14,6 +16,7 @@ import pytest
 from goct import Limit
 from goct.search import TECHNIQUES, LinearOracle, OracleStatus
 from goct.search.oracle import Effort
+from tests.support.processes import PATIENCE
 
 # How often the seeds of the random tests below are run through, each time with new problems.
 ROUNDS = int(os.environ.get("GOCT_FUZZ_ROUNDS", "1"))
@@ -573,3 +576,18 @@ def test_costs_beyond_60_bits_are_refused():
     with pytest.raises(OverflowError):
         oracle.solve([[2**70, 0], [0, 1]], max_depth=1)
     assert oracle.solve([[2**58, 0], [0, 2**58]], max_depth=1).cost == 0
+
+
+def test_python_may_end_while_a_thread_searches() -> None:
+    """A thread that Python does not wait for is stopped before C++ would have to unwind."""
+    program = """
+import threading, time, numpy as np
+from goct.search import LinearOracle
+rng = np.random.default_rng(0)
+X, costs = rng.integers(0, 2, (2000, 40)), rng.integers(0, 9, (2000, 2))
+ask = lambda: LinearOracle(X).solve(costs, max_depth=6, time_limit=60)
+threading.Thread(target=ask, daemon=True).start()
+time.sleep(0.5)
+"""
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, timeout=PATIENCE)
+    assert (ended.returncode, ended.stderr) == (0, b"")

@@ -44,8 +44,8 @@ def _interrupted(seconds: float, question: Any) -> Solution | None:
             done.release()
 
     striker = threading.Thread(target=strike, daemon=True)
-    striker.start()
     try:
+        striker.start()
         found: Solution | None = question()
         done.acquire()  # from here on nothing strikes
     except KeyboardInterrupt:  # before a solver ran

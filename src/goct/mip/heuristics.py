@@ -236,15 +236,22 @@ class SaliencyHeuristic(Heuristic):
         return frozenset(chosen | set(others[: self.options.heuristic_features]))
 
 
+def or_constant(task: Task, known: Tree | None) -> Tree | None:
+    """Return the better one of a tree and the best constant one.
+
+    The search engine takes its start for no worse, and models may not state constant trees.
+    """
+    trees = [tree for tree in (known, task.best_constant()) if tree is not None]
+    return max(trees, key=task.objective, default=None)
+
+
 def improve_by_search(task: Task, known: Tree | None, limits: Limits) -> Tree | None:
     """Solve a small problem with the search engine."""
-    # The search engine takes its start for no worse than any constant tree.
-    trees = [tree for tree in (known, task.best_constant()) if tree is not None]
     try:
         found = solve_search(
             task,
             limits=limits,
-            start=max(trees, key=task.objective, default=None),
+            start=or_constant(task, known),
             random_state=None,
             callback=None,
             fewest_splits=False,

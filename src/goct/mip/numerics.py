@@ -72,11 +72,20 @@ def slack(size: float) -> float:
 
 # ------------------------------------------------------------------ linear objectives
 
+LARGEST_SPLIT_COST = 1e15
+"""A split may cost so many units of a program's objective.
+
+Solvers take 1e20 for infinity, and floats lose the objective beside much less.
+"""
+
 LARGEST_OBJECTIVE = 1e9
 """Objectives are integers, where floats are exact, scaled down to this.
 
 Solvers do not accept objectives that are much larger.
 """
+
+LARGEST_INTEGER = 10**300
+"""Integers of objectives that are larger are no floats, not even before they are scaled down."""
 
 _RELATIVE_PADDING = 1e-7
 _ABSOLUTE_PADDING = 1e-5

@@ -17,10 +17,11 @@ from goct.exact import Exact
 from goct.metrics import IntegerObjective, LinearMetric
 from goct.mip.backends.base import BackendError, MipCallback, MipProgress, MipResult
 from goct.mip.cuts import Check
-from goct.mip.numerics import LARGEST_OBJECTIVE, whole_units
+from goct.mip.numerics import LARGEST_INTEGER, LARGEST_OBJECTIVE, whole_units
 from goct.mip.program import Point
 from goct.mip.side import SideConstraints
 from goct.mip.tree_program import Instances, TreeProgram
+from goct.plane.oracle import TooFineError
 from goct.problem import Problem
 from goct.solution import Callback, Limit, Progress
 from goct.task import Task
@@ -155,7 +156,10 @@ class LinearObjective(ModelObjective):
         """The objective in integers."""
         metric = self.task.metric
         assert isinstance(metric, LinearMetric)
-        return IntegerObjective(metric.rewards(self.task.problem), self.task.split_penalty)
+        integers = IntegerObjective(metric.rewards(self.task.problem), self.task.split_penalty)
+        if max(integers.most, integers.split_cost) > LARGEST_INTEGER:
+            raise TooFineError
+        return integers
 
     @cached_property
     def scale(self) -> float:

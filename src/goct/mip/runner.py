@@ -10,7 +10,14 @@ import numpy as np
 
 from goct.mip.backends.base import Ability, Settings, is_feasible
 from goct.mip.cuts import NoGoodCuts
-from goct.mip.heuristics import Improve, RoundingHeuristic, SaliencyHeuristic, improve_by_search
+from goct.mip.heuristics import (
+    Improve,
+    RoundingHeuristic,
+    SaliencyHeuristic,
+    improve_by_search,
+    or_constant,
+)
+from goct.mip.numerics import LARGEST_SPLIT_COST
 from goct.mip.objective import Answer, Model, ModelObjective
 from goct.mip.options import MipOptions
 from goct.mip.program import Heuristic
@@ -33,6 +40,11 @@ class ModelRunner:
     def build(self, objective: ModelObjective) -> Model:
         """Return the model of an objective."""
         options, size = self.options.model, objective.task.size
+        if objective.split_cost > LARGEST_SPLIT_COST:
+            raise ValueError(
+                f"split_penalty={float(objective.task.split_penalty):g} is too large for the MIP "
+                "engine; what a perfect tree is worth is enough to forbid splits"
+            )
         form, side = options.form, objective.side
         program = form.build(
             objective.instances(is_merged=form.is_merged),
@@ -124,7 +136,7 @@ class ModelRunner:
         runner = replace(self, options=self.options.rounding_only(), counts=dict(self.counts))
 
         def improve(task: Task, known: Tree | None, limits: Limits) -> Tree | None:
-            answer = runner.run(objective.on(task, known), limits=limits)
+            answer = runner.run(objective.on(task, or_constant(task, known)), limits=limits)
             if answer.limit is Limit.INTERRUPTED:
                 raise KeyboardInterrupt
             return answer.best

@@ -17,6 +17,7 @@ import numpy as np
 
 from goct.exact import Exact
 from goct.metrics import BalancedAccuracy
+from goct.metrics.arrays import linear
 from goct.mip.cuts import Check
 from goct.mip.numerics import APPROXIMATION_MARGIN, MOST_SETTLED_UNITS
 from goct.mip.objective import LinearObjective
@@ -191,7 +192,7 @@ def _grid(plane: Plane, lines: Sequence[Line]) -> Near:
     """Return a function for all points that may be worth something between two values."""
     x, y = (axis.ravel() for axis in np.indices((plane.n_pos + 1, plane.n_neg + 1)))
     for a, b, least in lines:
-        possible = a * x + b * y >= least
+        possible = linear(0, (a, b), (x, y)) >= least
         x, y = x[possible], y[possible]
     values = plane.metric.approximate(
         plane.n_pos - x, y, x, plane.n_neg - y, plane.problem.weight_unit

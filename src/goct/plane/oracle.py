@@ -25,7 +25,8 @@ class TooFineError(ValueError):
     def __init__(self) -> None:
         super().__init__(
             "the weights, costs or penalties are too fine: goct asks for sums of them times counts "
-            "in integers of 60 bits; round them to fewer digits"
+            "in integers of 60 bits; round them to fewer digits (weights that are floats, such as "
+            "sample_weight / sample_weight.mean(), are rounded where they need it)"
         )
 
 

@@ -293,7 +293,8 @@ class BudgetSweep:
 
         That with the largest margins, and the groups that it is good for.
         """
-        known = np.array(sorted(self._met), dtype=np.int64)
+        # In floats, which are fast and do not wrap around; the question itself is exact.
+        known = np.array(sorted(self._met), dtype=np.float64)
         lasts = np.array([self.groups[k][1] for k in left])
         tangents = [self._tangent_of_ceiling(k) for k in (left[0], left[len(left) // 2], left[-1])]
         least, most = (end([a for a, _, _ in tangents]) for end in (min, max))
@@ -303,8 +304,7 @@ class BudgetSweep:
         a = np.unique(np.clip(np.rint(near), 1, self._resolution - 1)).astype(np.int64)[:, None]
         b = self._resolution - a
         corners = [(self._first_among(k), self._ceiling(self.groups[k][0])) for k in left]
-        # In floats, which are fast; the question itself is exact.
-        weights = np.hstack([a, b]).astype(float)
+        weights = np.hstack([a, b]).astype(np.float64)
         cutoffs = np.stack(
             [(weights @ np.stack([self.staircase.high[m], y[m]])).max(axis=1) for m, y in corners],
             axis=1,
@@ -312,8 +312,7 @@ class BudgetSweep:
         costs = a * known[:, 0] + b * known[:, 1]
         typical = max(c for _, _, c in tangents)
         for stretches in _STRETCHES:
-            c = np.unique(np.rint(np.outer([c for _, _, c in tangents], stretches)))
-            c = c.astype(np.int64)[:, None]
+            c = np.unique(np.rint(np.outer([c for _, _, c in tangents], stretches)))[:, None]
             # By share, price and group.
             cheapest = (costs[:, None] + c * known[:, 2]).min(axis=2)
             margins = cheapest[:, :, None] - cutoffs[:, None] - c * lasts

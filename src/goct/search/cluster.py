@@ -42,6 +42,8 @@ _LOOK = 0.2
 """Seconds between looks at what may have happened meanwhile."""
 _PATIENCE = 30.0
 """Seconds after which a client that is not heard of, or a cluster without workers, is given up."""
+_WORD, _SILENCE = 1.0, 5.0
+"""Seconds between words with a worker, and after which one that does not answer is given up."""
 _AT_ONCE = 2
 """Units that a worker has, so that the next one is there when one is done."""
 _NOTES = 2**18
@@ -115,7 +117,7 @@ class Desk:
         self._over = ticket
 
     async def hear(self) -> None:
-        """Hear that the client is still there."""
+        """Hear that the client is still there; that this returns says that the worker is, too."""
         self._heard = time.monotonic()
 
 
@@ -147,6 +149,7 @@ class _Seat:
     future: Any
     desk: Any
     question: int = -1
+    heard: float = -np.inf  # when it last said that it is there
     unread: deque[bytes] = field(default_factory=deque)
 
 
@@ -199,6 +202,7 @@ class Cluster:
             raise ValueError(f"executor: the scheduler does not answer ({error})") from None
         self._lock = threading.Lock()
         self._seats: dict[str, _Seat] = {}
+        self._silent: set[str] = set()
         self._idle: SimpleQueue[_Seat] = SimpleQueue()
         self._tickets = itertools.count()
         self._question: _Question | None = None
@@ -388,7 +392,12 @@ class Cluster:
             except Exception as error:
                 answers.put(error)
 
-        next_word = time.monotonic() + _PATIENCE / 4
+        async def greet() -> None:
+            with suppress(Exception):
+                await seat.desk.hear()
+                seat.heard = time.monotonic()
+
+        begun = next_word = time.monotonic()
         try:
             self.client.loop.add_callback(ask)
             while True:
@@ -400,10 +409,13 @@ class Cluster:
                 if self.trouble is not None or is_over():
                     seat.desk.stop(ticket)
                     return None
-                if time.monotonic() > next_word:
-                    next_word += _PATIENCE / 4
-                    seat.desk.hear()
+                if (now := time.monotonic()) > next_word:
+                    next_word = now + _WORD
+                    self.client.loop.add_callback(greet)
                 with self._lock:
+                    if now > max(begun, seat.heard) + _SILENCE:  # stopped, or its machine is
+                        self._silent.add(seat.address)
+                        self._seats.pop(seat.address, None)
                     self._look_for_workers()
                 if seat.address not in self._seats:
                     raise _LostError
@@ -424,7 +436,8 @@ class Cluster:
             workers = self.client.nthreads()
             for address in self._seats.keys() - workers.keys():
                 del self._seats[address]
-            new = {a: n for a, n in workers.items() if a not in self._seats}
+            known = self._seats.keys() | self._silent
+            new = {a: n for a, n in workers.items() if a not in known}
             if new:
                 self._make_seats(new)
         except (OSError, RuntimeError, *_TIMEOUTS) as error:
@@ -465,6 +478,7 @@ class Cluster:
         with suppress(Exception):
             self.client.cancel([seat.future for seat in self._seats.values()], force=True)
         self._seats.clear()
+        self._silent.clear()
         self._idle = SimpleQueue()
         self._scattered.clear()
         self._looked = -_PATIENCE

@@ -476,7 +476,7 @@ class SearchOracle(CostOracle):
     def _costs(self, a: int, b: int, split_cost: int = 0) -> NDArray[np.int64]:
         """Return costs of predictions that add up to ``a * FN + b * FP``."""
         points = self.points
-        most = max(a, 0) * points.n_pos + max(b, 0) * points.n_neg
+        most = abs(a) * points.n_pos + abs(b) * points.n_neg
         if most + 64 * split_cost >= LARGEST_COST:
             raise TooFineError
         return np.stack([a * points.positives, b * points.negatives], axis=1)

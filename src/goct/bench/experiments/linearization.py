@@ -96,7 +96,9 @@ class Linearization(Experiment):
                 f"dataset, in at most {limits_of(runs)} on one thread. “MIP, compact” is goct's "
                 "linearization, “MIP, paper” the paper's, “MIQP” has products as they are, "
                 "“parametric” asks linear models only; “search” is goct's search engine, which "
-                "needs no model and tells the optimum."
+                "needs no model and tells the optimum. All models stand on pair cuts, whose "
+                "planes bound the metric by themselves: how the metric is written matters less "
+                "than on the paper's formulation, BendersOCT-cut."
             ],
             [head, *tables],
             notes=_notes(bool(paper)),

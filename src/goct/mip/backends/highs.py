@@ -128,16 +128,16 @@ def _lp(model: MipProgram, highspy: Any) -> Any:
     lp.sense_ = highspy.ObjSense.kMaximize
     lp.col_cost_ = model.objective
     lp.col_lower_, lp.col_upper_ = model.lower, model.upper
-    starts, columns, coefficients = [np.zeros(1, dtype=np.intp)], [], []
+    lengths, columns, coefficients = [np.zeros(1, dtype=np.intp)], [], []
     for rows in model.rows:
         start, column, coefficient = rows.compressed()
-        starts.append(start[1:] + starts[-1][-1])
+        lengths.append(np.diff(start))
         columns.append(column)
         coefficients.append(coefficient)
     lp.row_lower_ = np.concatenate([rows.lower for rows in model.rows])
     lp.row_upper_ = np.concatenate([rows.upper for rows in model.rows])
     lp.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
-    lp.a_matrix_.start_ = np.concatenate(starts).astype(np.int32)
+    lp.a_matrix_.start_ = np.concatenate(lengths).cumsum().astype(np.int32)
     lp.a_matrix_.index_ = np.concatenate(columns).astype(np.int32)
     lp.a_matrix_.value_ = np.concatenate(coefficients)
     kinds = highspy.HighsVarType

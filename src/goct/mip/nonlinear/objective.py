@@ -134,7 +134,7 @@ class NonlinearObjective(ModelObjective):
     def scale(self) -> float:
         """What one unit of the program's objective stands for."""
         most = sum((weight * size_of(quotient) for weight, quotient in self.quotients), Fraction(0))
-        return float(most + (self.linear.most * self.linear.unit if self.linear else 0))
+        return float(most + (self.linear.most * self.linear.unit if self.linear else 0)) or 1.0
 
     # ------------------------------------------------------------------- the program
 
