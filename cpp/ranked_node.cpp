@@ -4,100 +4,84 @@
 
 namespace goct {
 
+// Rows that are not here have the number behind the last one, and go where the next ones are put: no branch is taken.
 void RankedNode::make_root(const RankedColumns& data, const Costs& costs, bool all, Control& control) {
     Pace pace(control);
     row_.clear();
-    renamed_.assign(data.rows(), -1);
-    for (int r = 0; r < data.rows(); ++r) {
-        if (!all && !costs.active(r)) continue;
-        renamed_[r] = rows();
-        row_.push_back(r);
-    }
-    column_.clear();
-    ends_.clear();
-    rank_.clear();
-    group_begin_.assign(1, 0);
-    const std::size_t size = row_.size() * data.columns();
-    order_.resize(size);
-    group_.resize(size);
+    for (int r = 0; r < data.rows(); ++r)
+        if (all || costs.active(r)) row_.push_back(r);
+    renamed_.assign(data.rows(), rows());
+    for (int i = 0; i < rows(); ++i) renamed_[row_[i]] = i;
+    make_room(data.columns(), data.thresholds() + data.columns());
+    std::vector<int> ends;
+    std::vector<std::uint32_t> ranks;
     for (int c = 0; c < data.columns(); ++c) {
-        const std::size_t at = column_.size() * row_.size();
         const int* const order = data.order(c);
-        int position = 0;
+        ends.clear(), ranks.clear();
         for (int k = 0; k < data.rows(); ++k) {
-            pace.step(8);
-            const int i = renamed_[order[k]];
-            if (i < 0) continue;
-            const std::uint32_t rank = data.rank(order[k], c);
-            if (position == 0 || rank != rank_.back()) {
-                rank_.push_back(rank);
-                ends_.push_back(position);
+            if (ranks.empty() || data.rank(order[k], c) != ranks.back()) {
+                ranks.push_back(data.rank(order[k], c));
+                ends.push_back(k);
             }
-            order_[at + position] = i;
-            group_[at + i] = static_cast<int>(rank_.size()) - 1 - group_begin_.back();
-            ends_.back() = ++position;
+            ends.back() = k + 1;
+            pace.step(8);
         }
-        column_.push_back(c);
-        group_begin_.push_back(static_cast<int>(rank_.size()));
-        drop_if_constant();
+        add_column(c, order, ends.data(), ranks.data(), static_cast<int>(ends.size()));
     }
     sum_up(data, costs);
 }
 
-// The groups of the rest are found by walking the parent's order.
 void RankedNode::make_child(const RankedNode& parent, const RankedColumns& data, const Costs& costs, int c, int t,
                             bool right) {
     const int left_rows = parent.ends(c)[t], count = right ? parent.rows() - left_rows : left_rows;
     const int* const parent_group = parent.group(c);
-    row_.resize(count);
+    row_.resize(count + 1);
     renamed_.resize(parent.rows());
-    int next = 0;
-    for (int i = 0; i < parent.rows(); ++i) {
+    for (int i = 0, next = 0; i < parent.rows(); ++i) {
         const bool here = (parent_group[i] > t) == right;
-        renamed_[i] = here ? next : -1;
-        if (here) row_[next++] = parent.row_[i];
+        renamed_[i] = here ? next : count;
+        row_[next] = parent.row_[i];
+        next += here;
     }
-    column_.clear();
-    ends_.clear();
-    rank_.clear();
-    group_begin_.assign(1, 0);
-    order_.resize(std::size_t(count) * parent.columns());
-    group_.resize(order_.size());
-    for (int d = 0; d < parent.columns(); ++d) {
-        add_column(parent, d);
-        drop_if_constant();
-    }
+    row_.resize(count);
+    make_room(parent.columns(), parent.group_begin_.back());
+    for (int d = 0; d < parent.columns(); ++d)
+        add_column(parent.column(d), parent.order(d), parent.ends(d), parent.rank_.data() + parent.group_begin_[d],
+                   parent.groups(d));
     sum_up(data, costs);
 }
 
-void RankedNode::add_column(const RankedNode& parent, int d) {
-    const std::size_t at = column_.size() * row_.size();
-    const int *const order = parent.order(d), *const ends = parent.ends(d);
-    int *const my_order = order_.data() + at, *const my_group = group_.data() + at;
-    int position = 0, group = 0;
-    for (int k = 0, g = 0; g < parent.groups(d); ++g) {
-        const int before = position;
-        for (; k < ends[g]; ++k) {
-            const int i = renamed_[order[k]];
-            if (i < 0) continue;
-            my_order[position++] = i;
-            my_group[i] = group;
-        }
-        if (position == before) continue;
-        ++group;
-        ends_.push_back(position);
-        rank_.push_back(parent.rank(d, g));
-    }
-    column_.push_back(parent.column(d));
-    group_begin_.push_back(static_cast<int>(rank_.size()));
+void RankedNode::make_room(int columns, int groups) {
+    column_.clear();
+    group_begin_.assign(1, 0);
+    order_.resize(row_.size() * columns + 1);
+    group_.resize(order_.size());
+    ends_.resize(groups);
+    rank_.resize(groups);
 }
 
-void RankedNode::drop_if_constant() {
-    if (groups(columns() - 1) > 1) return;
-    column_.pop_back();
-    group_begin_.pop_back();
-    ends_.resize(group_begin_.back());
-    rank_.resize(group_begin_.back());
+// The groups of the rows that are here, unless all of them are one.
+void RankedNode::add_column(int column, const int* order, const int* ends, const std::uint32_t* ranks, int groups) {
+    const std::size_t at = column_.size() * row_.size();
+    const int begin = group_begin_.back(), count = rows();
+    const int* const renamed = renamed_.data();
+    int *const my_order = order_.data() + at, *const my_group = group_.data() + at, *const my_ends = ends_.data() + begin;
+    int position = 0, group = 0;
+    for (int k = 0, g = 0; g < groups; ++g) {
+        const int before = position;
+        for (; k < ends[g]; ++k) {
+            const int i = renamed[order[k]];
+            my_order[position] = i;
+            my_group[i] = group;
+            position += i < count;
+        }
+        my_ends[group] = position;
+        rank_[begin + group] = ranks[g];
+        group += position > before;
+    }
+    if (group < 2) return;
+    column_.push_back(column);
+    group_begin_.push_back(begin + group);
 }
 
 void RankedNode::sum_up(const RankedColumns& data, const Costs& costs) {

@@ -51,13 +51,13 @@ public:
     Name side(const RankedColumns& data, const Costs& costs, int c, int t, bool right) const;
 
 private:
-    void add_column(const RankedNode& parent, int d);
-    void drop_if_constant();
+    void make_room(int columns, int groups);
+    void add_column(int column, const int* order, const int* ends, const std::uint32_t* ranks, int groups);
     void sum_up(const RankedColumns& data, const Costs& costs);
 
     std::vector<int> row_, column_, order_, group_, ends_, group_begin_;
     std::vector<std::uint32_t> rank_;
-    std::vector<int> renamed_;      // of the parent's rows
+    std::vector<int> renamed_;      // of the parent's rows, or the problem's
     Key key_;
     std::int64_t base_ = 0, swing_ = 0, leaf_ = 0, weight_ = 0;
 };

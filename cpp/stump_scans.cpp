@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <utility>
 
 #include "buffer.hpp"
 #include "simd.hpp"
@@ -13,6 +14,8 @@ namespace {
 // of thresholds b, b + 1, ... A table has a line per bucket and value of the costs, which says what such a row adds to
 // the left sides of all thresholds. If they are of several columns, every row gets a line of its own.
 constexpr int kMost = StumpScans::kMost, kLines = kMost + 1;
+// Columns with so many thresholds have few.
+constexpr int kFew = 4;
 // With more values than these the lines are masks, and the costs are looked up.
 constexpr std::size_t kMostValues = 64;
 static_assert(kMostValues * kLines <= 1 << 16);
@@ -35,6 +38,7 @@ struct Scan {
     const int* order;           // costs
     Lines lines;
     const T* table;
+    int stride;                 // of its lines
     const std::uint16_t* line;  // by cost, unless every row has a line
     const T* cost;              // by cost
     const int* ends;            // by run, in the order
@@ -68,7 +72,8 @@ struct Lanes {
         for (int i = 0; i < Width; ++i) v[i].store(p + i * V::lanes);
     }
     GOCT_INLINE void add_cost(const Scan<T>& scan, Lines kind, const T* table, int e) {
-        const T* const line = table + kMost * (kind == Lines::rows ? std::size_t(e) : std::size_t{scan.line[e]});
+        const T* const line = kind == Lines::rows ? table + std::size_t(e) * scan.stride
+                                                  : table + kMost * std::size_t{scan.line[e]};
         for (int i = 0; i < Width; ++i) {
             const V found = V::load(line + i * V::lanes);
             v[i] = v[i] + (kind == Lines::masks ? found & V::fill(scan.cost[e]) : found);
@@ -181,6 +186,68 @@ GOCT_TARGET_AVX2 void scan_column_avx2(const Scan<T>& scan, int count) {
     }
 }
 #endif
+
+// The columns with few thresholds: a line per row says what the row adds to the left sides of all of these. Two classes.
+template <class T>
+struct FewLines {
+    const T* cells;
+    int width;                  // of lines, whole vectors
+    const T* all;               // sums over all rows
+};
+
+// What is on the left of all these thresholds, of the rows before each end in the order.
+template <class V, class T>
+GOCT_INLINE void sum_before(const FewLines<T> s, const int* order, const int* ends, int count, T* sums) {
+    for (int at = 0; at < s.width; at += 2 * V::lanes) {
+        auto sum = Lanes<V, 2>::fill(0);
+        for (int i = 0, k = 0; i < count; ++i) {
+            for (; k < ends[i]; ++k) sum = sum + Lanes<V, 2>::load(s.cells + std::size_t(order[k]) * s.width + at);
+            sum.store(sums + std::size_t(i) * s.width + at);
+        }
+    }
+}
+
+// How far such sums go: of the rows before the end, and of those behind it.
+template <class T>
+struct Reach {
+    T least[2], most[2];
+};
+
+template <class V, class T>
+GOCT_INLINE Reach<T> reach_of(const FewLines<T> s, const T* sums) {
+    const V zero = V::fill(0);
+    V least[2] = {zero, zero}, most[2] = {zero, zero};
+    for (int at = 0; at < s.width; at += V::lanes) {
+        const V before = V::load(sums + at), behind = V::load(s.all + at) - before;
+        least[0] = min(least[0], before), most[0] = max(most[0], before);
+        least[1] = min(least[1], behind), most[1] = max(most[1], behind);
+    }
+    return {{least_lane(least[0]), least_lane(least[1])},
+            {static_cast<T>(-least_lane(zero - most[0])), static_cast<T>(-least_lane(zero - most[1]))}};
+}
+
+template <class V, class T>
+GOCT_INLINE void reach_in(const FewLines<T>& s, const int* order, const int* ends, int count, T* sums, Reach<T>* reach) {
+    sum_before<V>(s, order, ends, count, sums);
+    for (int i = 0; i < count; ++i) reach[i] = reach_of<V>(s, sums + std::size_t(i) * s.width);
+}
+
+#ifdef GOCT_HAS_AVX2_CLONES
+template <class T>
+GOCT_TARGET_AVX2 void reach_avx2(const FewLines<T>& s, const int* order, const int* ends, int count, T* sums,
+                                 Reach<T>* reach) {
+    reach_in<Vec<T>>(s, order, ends, count, sums, reach);
+}
+#endif
+
+template <class T>
+void find_reach(const FewLines<T>& s, const int* order, const int* ends, int count, T* sums, Reach<T>* reach) {
+#ifdef GOCT_HAS_AVX2_CLONES
+    if (sizeof(T) < 4 || cpu_has_avx2()) return reach_avx2(s, order, ends, count, sums, reach);
+    if constexpr (sizeof(T) >= 4)
+#endif
+        reach_in<Vec<T, kPortableBytes>>(s, order, ends, count, sums, reach);
+}
 
 template <class T>
 void run(const Scan<T>& scan, int count) {
@@ -305,7 +372,8 @@ protected:
 
     void read(const RankedNode& node) {
         node_ = &node;
-        for (auto* list : {&row_, &label_, &order_, &run_begin_, &run_end_, &run_label_}) list->clear();
+        for (auto* list : {&row_, &label_, &order_, &run_begin_, &run_end_, &run_label_, &scanned_}) list->clear();
+        few_.clear();
         for (auto* list : {&cost_, &avoidable_, &run_all_, &run_rest_}) list->clear();
         run_cut_.clear();
         first_.assign(1, 0);
@@ -326,6 +394,11 @@ protected:
         }
         for (int c = 0; c < node.columns(); ++c) {
             pace_.step(8 * row_.size());
+            if (two_classes() && node.groups(c) <= kFew + 1) {
+                for (int t = 0; t + 1 < node.groups(c); ++t) few_.push_back({c, t});
+                continue;
+            }
+            scanned_.push_back(c);
             run_begin_.push_back(static_cast<int>(run_end_.size()));
             add_runs(c);
             sum_runs();
@@ -343,9 +416,9 @@ protected:
     void add_blocks() {
         block_.clear();
         block_begin_.assign(1, 0);
-        for (int c = 0; c < node_->columns(); ++c) {
-            const int* const ends = run_end_.data() + run_begin_[c];
-            const int runs = run_begin_[c + 1] - run_begin_[c];
+        for (std::size_t d = 0; d < scanned_.size(); ++d) {
+            const int* const ends = run_end_.data() + run_begin_[d];
+            const int runs = run_begin_[d + 1] - run_begin_[d];
             for (int run = 0, end = 0; run < runs; ++run) {
                 if (run > 0 && ends[run] <= end) continue;
                 block_.push_back(run);
@@ -429,8 +502,9 @@ protected:
     std::vector<std::int64_t> values_;          // of the costs
     bool masked_ = false;
 
-    // About the node: its costs, by row; the order of each column; its runs.
+    // About the node: its costs, by row; the columns that are scanned, the order of each, its runs.
     const RankedNode* node_ = nullptr;
+    std::vector<int> scanned_;
     std::vector<std::int64_t> avoidable_;       // by row and class
     std::vector<std::int64_t> total_;           // by class, and the swing
     std::vector<int> row_, label_;              // by cost
@@ -541,6 +615,7 @@ public:
         cut_.clear();
         for (const bool is_cut : run_cut_) cut_.push_back(static_cast<T>(is_cut ? -1 : 0));
         if (in_blocks()) add_blocks();
+        lay_out_few();
     }
 
     void solve(const Lane* lanes, int count, Values& values) override {
@@ -554,20 +629,17 @@ public:
             for (int i = 0; i < count; ++i) add_lane(lanes[i], i, values);
         }
         T least[2][kMost] = {}, most[2][kMost] = {};
-        for (int d = 0; d < node_->columns(); ++d) {
+        if (few_lines_.width > 0) reach_few(lanes, count, least, most);
+        for (std::size_t d = 0; d < scanned_.size(); ++d) {
             pace_.step(row_.size() * count / 8 + 1);
-            const int begin = run_begin_[d];
-            Scan<T> scan{};
-            scan.order = order_.data() + d * row_.size();
+            Scan<T> scan = scan_of(d);
             scan.lines = !is_one_column ? Lines::rows : masked_ ? Lines::masks : Lines::values;
             scan.table = is_one_column ? table_.data() : rows_.get(0);
+            scan.stride = kMost;
             scan.line = line_.data();
-            scan.cost = cost_of_.data();
-            scan.ends = run_end_.data() + begin;
-            scan.all = all_.data() + begin;
-            scan.runs = run_begin_[d + 1] - begin;
             for (int side = 0; side < 2; ++side) scan.least[side] = least[side], scan.most[side] = most[side];
             if (!two_classes()) {
+                const int begin = run_begin_[d];
                 scan.label = run_label_.data() + begin;
                 scan.rest = rest_.data() + begin;
                 scan.is_cut = cut_.data() + begin;
@@ -584,16 +656,112 @@ public:
             run(scan, count);
         }
         for (int side = 0; side < 2; ++side)
-            for (int i = 0; i < count; ++i) {
-                const PartSums& part = part_[side][i];
-                const std::int64_t split =
-                    two_classes() ? part.first + std::min<std::int64_t>(part.beyond - most[side][i], least[side][i])
-                                  : part.swing - most[side][i];
-                values.stump[side][i] = std::min(values.leaf[side][i], split);
+            for (int i = 0; i < count; ++i)
+                values.stump[side][i] =
+                    std::min(values.leaf[side][i], split_cost(part_[side][i], least[side][i], most[side][i]));
+    }
+
+    void solve_few(std::vector<Sides>& sides) override {
+        sides.resize(few_.size());
+        const int width = few_lines_.width, few = static_cast<int>(few_.size());
+        T *least[2], *most[2];
+        T* line = few_reach_.get(std::size_t(4) * width);
+        std::fill_n(line, std::size_t(4) * width, T{0});
+        for (T** each : {&least[0], &least[1], &most[0], &most[1]}) *each = std::exchange(line, line + width);
+        for (int i = 0, last; i < few; i = last) {
+            for (last = i + 1; last < few && few_[last].column == few_[i].column;) ++last;
+            reach_column(few_.data() + i, last - i, [&](int j, const Reach<T>& reach) {
+                for (int side = 0; side < 2; ++side)
+                    least[side][i + j] = reach.least[side], most[side][i + j] = reach.most[side];
+            });
+        }
+        for (std::size_t d = 0; d < scanned_.size(); ++d) {
+            pace_.step(row_.size() * few / 8 + 1);
+            Scan<T> scan = scan_of(d);
+            scan.lines = Lines::rows;
+            scan.table = few_lines_.cells;
+            scan.stride = width;
+            for (int side = 0; side < 2; ++side) scan.least[side] = least[side], scan.most[side] = most[side];
+            run(scan, few);
+        }
+        const std::int64_t first = total_[0], beyond = total_[1] - total_[0];
+        for (int i = 0; i < few; ++i) {
+            const PartSums left{few_first_[i], few_all_[i], 0}, right{first - left.first, beyond - left.beyond, 0};
+            for (int side = 0; side < 2; ++side) {
+                const PartSums& part = side ? right : left;
+                sides[i].leaf[side] = part.first + std::min<std::int64_t>(part.beyond, 0);
+                sides[i].stump[side] =
+                    std::min(sides[i].leaf[side], split_cost(part, least[side][i], most[side][i]));
             }
+        }
     }
 
 private:
+    Scan<T> scan_of(std::size_t d) const {
+        const int begin = run_begin_[d];
+        Scan<T> scan{};
+        scan.order = order_.data() + d * row_.size();
+        scan.cost = cost_of_.data();
+        scan.ends = run_end_.data() + begin;
+        scan.all = all_.data() + begin;
+        scan.runs = run_begin_[d + 1] - begin;
+        return scan;
+    }
+
+    // The best stump of a part, from how far the sums of its costs go.
+    std::int64_t split_cost(const PartSums& part, T least, T most) const {
+        return two_classes() ? part.first + std::min<std::int64_t>(part.beyond - most, least) : part.swing - most;
+    }
+
+    // ---- columns with few thresholds ----
+
+    void lay_out_few() {
+        const int few = static_cast<int>(few_.size()), width = (few + kMost - 1) / kMost * kMost;
+        few_lines_ = {};
+        if (few == 0) return;
+        const std::size_t rows = row_.size();
+        T* const cells = cells_.get((rows + 1) * width);
+        std::fill_n(cells, (rows + 1) * width, T{0});
+        T* const all = cells + rows * width;
+        few_first_.assign(few, 0);
+        few_all_.assign(few, 0);
+        for (int i = 0; i < few; ++i) {
+            const auto [c, t] = few_[i];
+            const int *const order = node_->order(c), *const ends = node_->ends(c);
+            for (int k = 0; k < ends[t]; ++k) {
+                const int row = order[k];
+                cells[std::size_t(row) * width + i] = cost_of_[row];
+                few_first_[i] += avoidable_[2 * std::size_t(row)];
+                few_all_[i] += cost_[row];
+            }
+            pace_.step(8 * ends[t]);
+            all[i] = static_cast<T>(few_all_[i]);
+        }
+        few_lines_ = {cells, width, all};
+    }
+
+    // Says of thresholds of one column how far the sums on both sides go.
+    template <class Visit>
+    void reach_column(const Lane* lanes, int count, Visit&& visit) {
+        int ends[kMost];
+        Reach<T> reach[kMost];
+        const int c = lanes[0].column;
+        for (int i = 0; i < count; ++i) ends[i] = lanes[i].threshold < 0 ? 0 : node_->ends(c)[lanes[i].threshold];
+        pace_.step(static_cast<std::size_t>(ends[count - 1]) * few_lines_.width / 8);
+        find_reach(few_lines_, node_->order(c), ends, count, before_.get(std::size_t(kMost) * few_lines_.width), reach);
+        for (int i = 0; i < count; ++i) visit(i, reach[i]);
+    }
+
+    void reach_few(const Lane* lanes, int count, T (&least)[2][kMost], T (&most)[2][kMost]) {
+        for (int i = 0, last; i < count; i = last) {
+            for (last = i + 1; last < count && lanes[last].column == lanes[i].column;) ++last;
+            reach_column(lanes + i, last - i, [&](int j, const Reach<T>& reach) {
+                for (int side = 0; side < 2; ++side)
+                    least[side][i + j] = reach.least[side], most[side][i + j] = reach.most[side];
+            });
+        }
+    }
+
     static constexpr bool kMayBlock = sizeof(T) > 2;
 
     bool in_blocks() const {
@@ -616,6 +784,9 @@ private:
     // About the node, in these numbers: its costs; its runs.
     std::vector<T> cost_of_, all_, rest_, cut_;
     BlockScan<T> block_scan_;
+    FewLines<T> few_lines_{};
+    std::vector<std::int64_t> few_first_, few_all_;     // sums of the rows on the left, see PartSums
+    Buffer<T> cells_, before_, few_reach_;
 
     // About the thresholds of a call.
     Buffer<T> rows_;                            // a line per cost

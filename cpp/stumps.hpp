@@ -32,7 +32,8 @@ struct Stump {
 Stump find_stump(const RankedNode& node, const Costs& costs, const Part& part, std::int64_t min_leaf_weight,
                  Control& control);
 
-// The same for both sides of up to kMost thresholds at once, values only and without a minimum: one scan per column.
+// The same for both sides of up to kMost thresholds at once, values only and without a minimum: one scan per column. The
+// columns with few thresholds, such as those of zeros and ones, lie side by side: all of them are one scan.
 class StumpScans {
 public:
     static constexpr int kMost = 32;
@@ -49,6 +50,16 @@ public:
     };
     // Lanes of one column are together, by rising threshold. It takes a few times longer if there are several columns.
     virtual void solve(const Lane* lanes, int count, Values& values) = 0;
+
+    // All thresholds of the columns with few of them.
+    const std::vector<Lane>& few() const { return few_; }
+    struct Sides {
+        std::int64_t leaf[2], stump[2];
+    };
+    virtual void solve_few(std::vector<Sides>& sides) = 0;
+
+protected:
+    std::vector<Lane> few_;
 };
 
 // For nodes of at most that much swing, with the smallest numbers that hold it.

@@ -384,10 +384,20 @@ public:
         if (!owner.counts(question.leaves) && question.wanted == Wanted::cost && whole.stump + owner.split_cost_ < out.cost)
             out.cost = whole.stump + owner.split_cost_, out.tree.clear();
         rounds_.resize(home_.node.columns());
-        for (int c = 0; c < home_.node.columns(); ++c) {
-            waiting_.emplace(0, 0, c);
+        for (int c = 0; c < home_.node.columns(); ++c)
             solved_.push_back({{-1, 0, right}, {home_.node.groups(c) - 1, left, 0}});
+        if (const Lanes& few = owner.scans_->few(); !few.empty()) {
+            std::vector<StumpScans::Sides> sides;
+            owner.scans_->solve_few(sides);
+            std::vector<Solved> news;
+            for (std::size_t i = 0; i < few.size(); ++i)
+                news.push_back({few[i].threshold, owner.side_cost(sides[i].leaf[0], sides[i].stump[0], shares[0]),
+                                owner.side_cost(sides[i].leaf[1], sides[i].stump[1], shares[1])});
+            take(few, news);
+            waiting_.clear();
         }
+        for (int c = 0; c < home_.node.columns(); ++c)
+            if (rounds_[c] == 0) waiting_.emplace(0, 0, c);
     }
 
     void run() {
