@@ -18,6 +18,8 @@ struct CacheSlot {          // which question
     int splits;             // split budget, kAnySplits without one; plus kRelaxed if smaller leaves are allowed
 };
 inline constexpr int kAnySplits = 1 << 29, kRelaxed = 1 << 30;
+// ... plus this if a ThresholdSearch asks, whose trees begin in other words.
+inline constexpr int kOverRanks = 1 << 28;
 inline CacheSlot relaxed_slot(CacheSlot slot) { return {slot.depth, slot.splits + kRelaxed}; }
 
 struct CacheValue {

@@ -17,7 +17,18 @@ using DepthTwoValues = std::array<std::int64_t, 4>;
 // The same for each feature at the root: its two sides as leaves, and with at most one split each.
 struct SideValues {
     std::vector<std::int64_t> inside_leaf, outside_leaf, inside_best, outside_best;
+    // With wide columns: the cut at the root of the best tree with so many splits, unless a feature does as well; and for
+    // each column its best cut, and what the best tree of depth two with that at the root costs.
+    std::array<int, 4> root{-1, -1, -1, -1};
+    struct Best {
+        int cut = -1;
+        std::int64_t cost = kInfinite;
+    };
+    std::vector<Best> wide;
 };
+
+// The best threshold of a wide column with two leaves.
+SideValues::Best best_wide_split(const Instance& instance, const Node& node);
 
 // The sides of each feature as leaves; `weighted`: which must have the minimum weight of the costs.
 void leaf_sides(const Instance& instance, const Node& node, bool weighted, SideValues& sides);
@@ -44,7 +55,7 @@ public:
     bool can_open(const Node& node) const;
     // Until the next call of solve or open.
     Opened open(const Node& node, SideValues& sides, DepthTwoValues& values);
-    // The rows of the open node inside or outside f; `leaf` is their cost as a leaf. The smaller side is counted, the
+    // The rows of the open node inside or outside the cut f; `leaf` is their cost as a leaf. The smaller side is counted, the
     // larger is the rest.
     DepthTwoValues solve_side(Opened opened, int f, bool inside, std::int64_t leaf);
     // What the parts of the side solved last cost at least, whichever feature splits it and pays: as a leaf, and with one

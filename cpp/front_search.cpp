@@ -272,7 +272,7 @@ void FrontSearch::write(int l, int depth, int splits, const Point& point, Labell
     const Node& node = search_.node(l);
     if (!point.plan) return small_.find(node, usable_depth(depth, splits), splits, point, tree);
     const Plan& plan = *point.plan;
-    const int f = local_feature(node, plan.feature);
+    const int f = node.local(context_.instance.problem(), plan.feature);
     tree.code.push_back(plan.feature);
     for (const bool inside : {true, false}) {
         search_.enter(l, f, inside);

@@ -1,6 +1,7 @@
 #include "node.hpp"
 
 #include <bit>
+#include <stdexcept>
 
 #include "simd.hpp"
 
@@ -86,6 +87,7 @@ void Node::make_root(const Instance& instance, SplitSet& scratch) {
         features_[f] = f;
         chain_begin_[f] = f > 0 && problem.chain(f) == problem.chain(f - 1) ? chain_begin_[f - 1] : f;
     }
+    if (problem.wide()) wide_.make_root(*problem.wide(), instance.costs(), false, instance.control());
     Pace pace(instance.control());
     const auto each_row = [&](auto&& visit) {
         for (int r : rows_) {
@@ -106,8 +108,9 @@ void Node::make_child(const Instance& instance, const Node& parent, int f, bool 
     }
     rows_.clear();
     for (int r : picked_) rows_.push_back(parent.rows_[r]);
-    total_ = inside ? parent.inside(f) : parent.outside(f);
+    total_ = parent.sums(instance, f, inside);
     set_leaf(instance.costs());
+    if (instance.problem().wide()) wide_.make_child(parent.wide_, picked_);
     features_ = parent.features_;
     chain_begin_ = parent.chain_begin_;
     Pace pace(instance.control());
@@ -210,7 +213,36 @@ void Node::set_leaf(const Costs& costs) {
     }
 }
 
+Sums Node::sums(const Instance& instance, int cut, bool inside) const {
+    if (cut < features()) return inside ? inside_[cut] : outside(cut);
+    // Whichever side is smaller is summed up.
+    const auto [c, t] = wide_.place_of(cut - features());
+    const int middle = wide_.ends(c)[t], *const order = wide_.order(c);
+    const bool adds_inside = 2 * middle >= rows();
+    Sums sums;
+    for (const int r : std::span(order + (adds_inside ? middle : 0), order + (adds_inside ? rows() : middle)))
+        sums += instance.row(rows_[r]);
+    return adds_inside == inside ? sums : total_ - sums;
+}
+
+int Node::local(const Problem& problem, int name) const {
+    const auto found = std::lower_bound(features_.begin(), features_.end(), name);
+    if (found != features_.end() && *found == name) return static_cast<int>(found - features_.begin());
+    if (name >= problem.features()) {
+        const int wide = name - problem.features();
+        const auto [c, t] = wide_.place(*problem.wide(), wide);
+        if (c < wide_.columns() && t < wide_.groups(c) && wide_.name(*problem.wide(), c, t) == wide)
+            return features() + wide_.cut(c, t);
+    }
+    throw std::logic_error("a feature is not where it was found");
+}
+
 void Node::outside_rows(int f, std::vector<int>& rows) const {
+    if (f >= features()) {
+        const auto [c, t] = wide_.place_of(f - features());
+        rows.assign(wide_.order(c), wide_.order(c) + wide_.ends(c)[t]);
+        return;
+    }
     rows.assign(this->rows(), 1);
     for (int r : inside_rows(f)) rows[r] = 0;
     int kept = 0;
@@ -238,7 +270,7 @@ void Node::overlaps(const Instance& instance, int f, const Node* child, std::vec
             if (chain_begin_[j] == chain_begin_[j + 1]) sums[j] += sums[j + 1];
     };
     // The smaller side is counted, whichever it is.
-    if (2 * inside_[f].count <= total_.count) {
+    if (2 * static_cast<std::int64_t>(inside_rows(f).size()) <= total_.count) {
         add(inside_rows(f));
         return;
     }

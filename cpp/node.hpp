@@ -9,6 +9,7 @@
 #include "control.hpp"
 #include "costs.hpp"
 #include "problem.hpp"
+#include "ranked_node.hpp"
 
 namespace goct {
 
@@ -90,16 +91,27 @@ private:
 
 // The features keep the order of the problem: chains one after another, each from its largest set to its smallest.
 // A feature that is constant here, does not pay, or splits the rows as an earlier one does, is gone, here and below.
+//
+// Whatever the rows can be split by is a cut: the features, and behind them the thresholds of the wide columns.
 class Node {
 public:
     void make_root(const Instance& instance, SplitSet& scratch);
-    // The rows of `parent` inside or outside its feature f.
+    // The rows of `parent` inside or outside its cut f.
     void make_child(const Instance& instance, const Node& parent, int f, bool inside, SplitSet& scratch);
 
     int rows() const { return static_cast<int>(rows_.size()); }
     int features() const { return static_cast<int>(features_.size()); }
     int row(int r) const { return rows_[r]; }                   // row of the problem
     int feature(int f) const { return features_[f]; }           // feature of the problem
+    int cuts() const { return features() + wide_.cuts(); }
+    const RankedNode& wide() const { return wide_; }            // its rows are numbered as those of the node
+    int name(const Problem& problem, int cut) const {           // feature or threshold of the problem
+        if (cut < features()) return features_[cut];
+        const auto [c, t] = wide_.place_of(cut - features());
+        return problem.features() + wide_.name(*problem.wide(), c, t);
+    }
+    int local(const Problem& problem, int name) const;          // the other way round
+    Sums sums(const Instance& instance, int cut, bool inside) const;
     const Sums& total() const { return total_; }
     const Sums& inside(int f) const { return inside_[f]; }
     const Bound* swings() const { return swings_.data(); }      // of the rows inside each feature, rounded
@@ -117,6 +129,10 @@ public:
     // The rows by entry: bin_rows()[bin_begin()[f]] to bin_rows()[bin_begin()[f + 1] - 1] are those whose entry is f.
     // Chains lie in one piece, so all the rows inside f are a slice.
     std::span<const int> inside_rows(int f) const {
+        if (f >= features()) {
+            const auto [c, t] = wide_.place_of(f - features());
+            return {wide_.order(c) + wide_.ends(c)[t], static_cast<std::size_t>(rows() - wide_.ends(c)[t])};
+        }
         return {bin_rows_.data() + bin_begin_[f], static_cast<std::size_t>(inside_[f].count)};
     }
     void outside_rows(int f, std::vector<int>& rows) const;
@@ -140,6 +156,7 @@ private:
     std::vector<Bound> swings_;
     std::vector<int> entries_, bin_rows_;       // these two only grow: there may be more behind what is in use
     std::vector<int> entry_begin_, bin_begin_;
+    RankedNode wide_;
     Sums total_;
     std::int64_t leaf_ = 0;
     // Which side of which node this is.

@@ -28,9 +28,54 @@ Oracle::Oracle(const std::uint8_t* cells, std::size_t rows, std::size_t columns,
 }
 
 Oracle::Oracle(const std::uint32_t* ranks, std::size_t rows, std::size_t columns, const std::int64_t* row_weights,
-               std::size_t memory_limit, int jobs, const Techniques& techniques)
+               std::size_t memory_limit, int jobs, const Techniques& techniques, int narrow)
     : Oracle(static_cast<const std::uint8_t*>(nullptr), rows, columns, row_weights, memory_limit, jobs, techniques) {
     ranks_ = ranks;
+    first_.assign(1, 0);
+    for (std::size_t c = 0; c < columns; ++c) {
+        const int thresholds = rows ? static_cast<int>(*std::max_element(ranks + c * rows, ranks + (c + 1) * rows)) : 0;
+        first_.push_back(first_.back() + thresholds);
+        is_wide_.push_back(thresholds > narrow);
+        if (thresholds > narrow) wide_columns_.push_back(static_cast<int>(c));
+    }
+}
+
+int Oracle::name_of(int feature) const {
+    if (asks_ranks_) return feature;
+    if (feature < problem_->features())
+        return ranks_ ? feature_names_[problem_->column(feature)] : problem_->column(feature);
+    const auto [column, rank] = wide_->place(feature - problem_->features());
+    return first_[wide_columns_[column]] + static_cast<int>(rank);
+}
+
+// The columns with few thresholds as features, the others as they are.
+void Oracle::prepare_columns(Control& control) {
+    if (!ranks_) {
+        problem_.emplace(cells_, rows_, columns_, control);
+        return;
+    }
+    feature_names_.clear();
+    wide_ranks_.clear();
+    for (std::size_t c = 0; c < columns_; ++c)
+        for (int name = first_[c]; name < first_[c + 1] && !is_wide_[c]; ++name) feature_names_.push_back(name);
+    std::vector<std::uint8_t> cells(static_cast<std::size_t>(rows_) * feature_names_.size());
+    Pace pace(control);
+    std::size_t at = 0;
+    for (std::size_t c = 0; c < columns_; ++c) {
+        const std::uint32_t* const ranks = ranks_ + c * rows_;
+        pace.step(rows_);
+        if (is_wide_[c]) {
+            wide_ranks_.insert(wide_ranks_.end(), ranks, ranks + rows_);
+            continue;
+        }
+        const std::size_t thresholds = first_[c + 1] - first_[c];
+        for (int r = 0; r < rows_; ++r)
+            for (std::size_t t = 0; t < std::min<std::size_t>(ranks[r], thresholds); ++t)
+                cells[static_cast<std::size_t>(r) * feature_names_.size() + at + t] = 1;
+        at += thresholds;
+    }
+    if (!wide_columns_.empty()) wide_.emplace(wide_ranks_.data(), rows_, wide_columns_.size(), control);
+    problem_.emplace(cells.data(), rows_, feature_names_.size(), control, wide_ ? &*wide_ : nullptr);
 }
 
 std::int64_t Oracle::unavoidable(const Costs& costs) {
@@ -80,14 +125,15 @@ auto Oracle::answer(Ask&& ask, Otherwise&& otherwise) {
 }
 
 Answer Oracle::solve(const Question& question, Control& control) {
-    return answer([&] { return ranks_ ? find_thresholds(question, control) : find(question, control); },
+    return answer([&] { return has_features(question) ? find(question, control) : find_thresholds(question, control); },
                   [&] { return constant_answer(question, rows(), question.cutoff); });
 }
 
 std::vector<Answer> Oracle::solve_budgets(const Question& question, const std::vector<std::int64_t>& cutoffs,
                                           Control& control) {
     const auto ask = [&] {
-        return ranks_ ? find_threshold_budgets(question, cutoffs, control) : find_budgets(question, cutoffs, control);
+        return has_features(question) ? find_budgets(question, cutoffs, control)
+                                      : find_threshold_budgets(question, cutoffs, control);
     };
     return answer(ask, [&] {
         std::vector<Answer> answers;
@@ -106,7 +152,8 @@ FrontAnswer Oracle::search_front(const FrontQuestion& question, const FrontVisit
 const Problem& Oracle::prepare(Control& control, const Costs& costs) {
     control.offset = unavoidable(costs);
     control.started = true;
-    if (!problem_) problem_.emplace(cells_, rows_, columns_, control);
+    asks_ranks_ = false;
+    if (!problem_) prepare_columns(control);
     return *problem_;
 }
 
@@ -161,7 +208,8 @@ Oracle::Plan Oracle::fit_memory(const Costs& costs, int depth, int classes, int 
     for (int r = 0; r < rows_; ++r) swing += costs.swing(r);
     double cells = rows * features * costs.planes() * bytes_up_to(swing);
     if (costs.min_leaf_weight() > 0) cells += rows * features * costs.classes() * 4;
-    const double node = 8 * entries + 16 * rows + 256 * features;   // and smaller ones below it
+    const double node = 8 * entries + 16 * rows + 256 * features +      // and smaller ones below it
+                        40 * rows * double(wide_columns_.size());
     const double archives = std::max(depth - 2, 0) * Archive::kEntries * (8 * features * (classes + 1) + rows / 8);
     double shared = 4 * entries + 100 * rows + 8 * rows * (2 * costs.classes() + 2) * double(known_.size());
     const double limit = std::max(static_cast<double>(memory_limit_), kAlwaysAllowed);
@@ -213,7 +261,7 @@ Oracle::Run<V>::Run(Oracle& oracle, const Known& known, int depth, int classes, 
       priced(plan.techniques.price && known.costs->split_cost() > 0),
       instance(*oracle.problem_, *known.costs, control, false, priced ? known.costs->split_cost() : -1),
       search({instance, plan.techniques, oracle.cache_, known.number, ratios, control, plan.matrix_bytes, delegate},
-             priced && depth != kAnyDepth ? useful_depth(depth, oracle.problem_->features(), *known.costs, cutoff) : depth, classes) {}
+             priced && depth != kAnyDepth ? useful_depth(depth, oracle.problem_->cuts(), *known.costs, cutoff) : depth, classes) {}
 
 template struct Oracle::Run<AnySplits>;
 template struct Oracle::Run<SplitBudgets>;
@@ -335,6 +383,7 @@ Oracle::Ranked Oracle::prepare_ranks(Control& control, const Costs& costs, int d
     }
     const int jobs = static_cast<int>(std::min<double>(jobs_, (limit - shared) / std::max(own, 1.0)));
     cache_.limit(static_cast<std::size_t>(std::max(0.0, static_cast<double>(memory_limit_) - shared - jobs * own)));
+    asks_ranks_ = true;
     if (!ranked_) ranked_.emplace(ranks_, rows_, columns_, control);
     return {*ranked_, jobs};
 }
@@ -388,12 +437,11 @@ Tree Oracle::build_tree(const Preorder& preorder, LeafLabel&& leaf_label) const 
             return index;
         }
         const auto middle = std::stable_partition(rows.begin(), rows.end(), [&](int r) {
-            return ranked_ ? !ranked_->is_right(r, feature) : problem_->holds(r, feature);
+            return asks_ranks_ ? !ranked_->is_right(r, feature) : problem_->holds(r, feature);
         });
         const int inside = self(self, {rows.begin(), middle}), outside = self(self, {middle, rows.end()});
-        const bool flipped = ranked_ || problem_->flipped(feature);
-        tree[index] = {ranked_ ? feature : problem_->column(feature), flipped ? inside : outside,
-                       flipped ? outside : inside, 0};
+        const bool flipped = asks_ranks_ || (feature < problem_->features() && problem_->flipped(feature));
+        tree[index] = {name_of(feature), flipped ? inside : outside, flipped ? outside : inside, 0};
         return index;
     };
     std::vector<int> rows(this->rows());
@@ -482,7 +530,7 @@ FrontAnswer Oracle::walk_front(const FrontQuestion& question, const FrontVisit& 
         }
         return answer;
     };
-    if (ranks_) {
+    if (!wide_columns_.empty()) {
         const auto [data, jobs] = prepare_ranks(control, *known.costs, depth);
         const std::vector<Ratio> ratios = ratios_to(known, control);
         return ask(ThresholdFronts({data, *known.costs, techniques_, cache_, known.number, ratios, control, true},

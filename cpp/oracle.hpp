@@ -78,12 +78,18 @@ public:
            std::size_t memory_limit, int jobs, const Techniques& techniques);
 
     // The same for thresholds of ranked columns (see RankedColumns), whose ranks come column by column and must live as
-    // long as the oracle. The features of trees are thresholds.
+    // long as the oracle. The features of trees are thresholds. Columns of so many thresholds or fewer are narrow: they
+    // are searched as features.
     Oracle(const std::uint32_t* ranks, std::size_t rows, std::size_t columns, const std::int64_t* row_weights,
-           std::size_t memory_limit, int jobs, const Techniques& techniques);
+           std::size_t memory_limit, int jobs, const Techniques& techniques, int narrow = 32);
 
     int rows() const { return rows_; }
     const Cache& cache() const { return cache_; }
+    // Are there features to search, or only thresholds?
+    bool has_features(int classes, std::int64_t min_leaf_weight) const {
+        if (wide_columns_.empty()) return true;
+        return wide_columns_.size() < columns_ && classes == 2 && min_leaf_weight == 0;
+    }
 
     Answer solve(const Question& question, Control& control);
 
@@ -103,6 +109,13 @@ private:
         int number;
         std::unique_ptr<Costs> costs;
     };
+
+    // Does the search over features, with wide columns beside them, answer this, and not that over thresholds?
+    bool has_features(const Question& question) const {
+        return has_features(question.classes, question.min_leaf_weight);
+    }
+    int name_of(int feature) const;     // of the problem, in answers
+    void prepare_columns(Control& control);
 
     std::unique_lock<std::mutex> begin();
     template <class Ask, class Otherwise>
@@ -156,8 +169,15 @@ private:
     const std::uint32_t* ranks_ = nullptr;
     int rows_;
     std::size_t columns_;
-    std::optional<Problem> problem_;            // of cells
+    std::optional<Problem> problem_;            // of cells, or of ranks: then columns with few thresholds are features
     std::optional<RankedColumns> ranked_;       // of ranks
+    bool asks_ranks_ = false;                   // does the question at hand ask the latter?
+    // Of ranks: by column, its first threshold, and if it is wide; ranks of the wide ones, and the thresholds that are features.
+    std::vector<int> first_;
+    std::vector<std::uint8_t> is_wide_;
+    std::vector<std::uint32_t> wide_ranks_;
+    std::vector<int> wide_columns_, feature_names_;
+    std::optional<RankedColumns> wide_;
     std::vector<std::int64_t> row_weights_;
     Techniques techniques_;
     int jobs_;

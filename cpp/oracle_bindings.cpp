@@ -209,12 +209,14 @@ void bind_oracle(nb::module_& module) {
         .def(
             "__init__",
             [](Oracle* self, Ranks ranks, std::optional<Vector> weights, std::size_t memory_limit, int jobs,
-               const nb::dict& techniques) {
+               const nb::dict& techniques, int narrow) {
                 new (self) Oracle(ranks.data(), ranks.shape(0), ranks.shape(1), weights ? weights->data() : nullptr,
-                                  memory_limit, jobs, read_techniques(techniques));
+                                  memory_limit, jobs, read_techniques(techniques), narrow);
             },
             nb::keep_alive<1, 2>(), "ranks"_a.noconvert(), "weights"_a.none(), "memory_limit"_a, "jobs"_a,
-            "techniques"_a)
+            "techniques"_a, "narrow"_a)
+        .def("has_features", nb::overload_cast<int, std::int64_t>(&Oracle::has_features, nb::const_), "classes"_a,
+             "min_leaf_weight"_a)
         .def(
             "solve",
             [](Oracle& self, Matrix costs, std::int64_t split_cost, int max_depth, std::int64_t min_leaf_weight,

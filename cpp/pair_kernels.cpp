@@ -403,7 +403,7 @@ struct Kernels {
         }
         Loops::trees(s);
     }
-    static constexpr PairKernels<T> all{count, evaluate, sweep, evaluate_rest, Loops::tally};
+    static constexpr PairKernels<T> all{count, evaluate, Loops::trees, sweep, evaluate_rest, Loops::tally};
 };
 
 template <class T, class Loops>

@@ -119,6 +119,9 @@ public:
         }
     }
 
+    // Of two classes.
+    void set_total(T sum) { total_[0] = sum; }
+
     const PairView<T>& view() const { return view_; }
 
 private:
@@ -132,6 +135,7 @@ template <class T>
 struct PairKernels {
     void (*count)(const PairView<T>&);          // rows to column and matrix
     void (*evaluate)(const PairView<T>&);       // column and matrix to gains
+    void (*trees)(const PairView<T>&);          // the last step of that: gains of the sides to those of the best trees
     void (*sweep)(const PairView<T>&);          // all rows of the node to column and gains, without a matrix
     // Column and gains of the rows left when those of `part` are taken out of those of `whole`.
     void (*evaluate_rest)(const PairView<T>&, const PairView<T>& whole, const PairView<T>& part);

@@ -8,14 +8,49 @@ namespace goct {
 namespace {
 
 // The single split of least cost that leaves no side too small.
-int best_split(const Instance& instance, const Node& node) {
+SideValues::Best best_split(const Instance& instance, const Node& node) {
     SideValues sides;
     leaf_sides(instance, node, true, sides);
-    const auto cost = [&](int f) { return sides.inside_leaf[f] + sides.outside_leaf[f]; };
-    int best = -1;
-    for (int f = 0; f < node.features(); ++f)
-        if (cost(f) < (best < 0 ? kInfinite : cost(best))) best = f;
-    return best;
+    SideValues::Best best;
+    for (int f = 0; f < node.features(); ++f) {
+        const std::int64_t cost = sides.inside_leaf[f] + sides.outside_leaf[f];
+        if (cost < best.cost) best = {f, cost};
+    }
+    const SideValues::Best wide = best_wide_split(instance, node);
+    return wide.cost < best.cost ? wide : best;
+}
+
+// The tree with a cut at the root, of whose sides those that are wanted have a split.
+Preorder tree_of(const Instance& instance, const Node& node, int cut, bool split_inside, bool split_outside) {
+    Preorder tree{node.name(instance.problem(), cut)};
+    for (const bool side : {true, false}) {
+        Preorder part{kLeaf};
+        if (side ? split_inside : split_outside) {
+            SplitSet scratch;
+            Node child;
+            child.make_child(instance, node, cut, side, scratch);
+            part = {child.name(instance.problem(), best_split(instance, child).cut), kLeaf, kLeaf};
+        }
+        tree.insert(tree.end(), part.begin(), part.end());
+    }
+    return tree;
+}
+
+// The same with so many splits and of that cost, whichever sides have one.
+Preorder tree_of(const Instance& instance, const Node& node, int cut, int splits, std::int64_t cost) {
+    std::int64_t costs[2][2];
+    for (const bool side : {false, true}) {
+        SplitSet scratch;
+        Node child;
+        child.make_child(instance, node, cut, side, scratch);
+        costs[side][0] = child.leaf();
+        costs[side][1] = best_split(instance, child).cost;
+    }
+    for (const bool split_inside : {false, true})
+        for (const bool split_outside : {false, true})
+            if (1 + split_inside + split_outside == splits && costs[1][split_inside] + costs[0][split_outside] == cost)
+                return tree_of(instance, node, cut, split_inside, split_outside);
+    throw std::logic_error("no tree has the cost that was found");
 }
 
 }  // namespace
@@ -30,36 +65,12 @@ Preorder best_small_tree(const Instance& instance, const Node& node, const Depth
                 const std::int64_t inside = split_inside ? sides.inside_best[f] : sides.inside_leaf[f];
                 const std::int64_t outside = split_outside ? sides.outside_best[f] : sides.outside_leaf[f];
                 if (1 + split_inside + split_outside != splits || inside + outside != values[splits]) continue;
-                Preorder tree{node.feature(f)};
-                for (const bool side : {true, false}) {
-                    Preorder part{kLeaf};
-                    if (side ? split_inside : split_outside) {
-                        SplitSet scratch;
-                        Node child;
-                        child.make_child(instance, node, f, side, scratch);
-                        part = {child.feature(best_split(instance, child)), kLeaf, kLeaf};
-                    }
-                    tree.insert(tree.end(), part.begin(), part.end());
-                }
-                return tree;
+                return tree_of(instance, node, f, split_inside, split_outside);
             }
         }
     }
+    if (sides.root[splits] >= 0) return tree_of(instance, node, sides.root[splits], splits, values[splits]);
     throw std::logic_error("no tree has the cost that was found");
-}
-
-int local_feature(const Node& node, int feature) {
-    int low = 0, high = node.features();
-    while (low < high) {
-        const int middle = (low + high) / 2;
-        if (node.feature(middle) < feature)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == node.features() || node.feature(low) != feature)
-        throw std::logic_error("a feature is not where it was found");
-    return low;
 }
 
 }  // namespace goct

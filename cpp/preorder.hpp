@@ -26,7 +26,4 @@ inline int class_of(int code) { return (-2 - code) / 2; }
 Preorder best_small_tree(const Instance& instance, const Node& node, const DepthTwoValues& values,
                          const SideValues& sides, int splits);
 
-// The number of the problem's feature among those of the node.
-int local_feature(const Node& node, int feature);
-
 }  // namespace goct

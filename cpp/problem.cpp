@@ -8,6 +8,7 @@
 
 #include "columns.hpp"
 #include "order.hpp"
+#include "ranked_columns.hpp"
 
 namespace goct {
 namespace {
@@ -111,8 +112,9 @@ std::vector<Key> random_keys(std::size_t rows) {
     return keys;
 }
 
-Problem::Problem(const std::uint8_t* cells, std::size_t rows, std::size_t columns, Control& control)
-    : rows_(static_cast<int>(rows)) {
+Problem::Problem(const std::uint8_t* cells, std::size_t rows, std::size_t columns, Control& control,
+                 const RankedColumns* wide)
+    : rows_(static_cast<int>(rows)), wide_(wide) {
     Columns sets(cells, rows, columns, control);
     const std::size_t words = sets.words();
     const auto useful = useful_columns(sets, rows, control);
@@ -156,7 +158,10 @@ Problem::Problem(const std::uint8_t* cells, std::size_t rows, std::size_t column
     keys_ = random_keys(rows);
 }
 
+int Problem::cuts() const { return features() + (wide_ ? wide_->thresholds() : 0); }
+
 bool Problem::holds(int row, int feature) const {
+    if (feature >= features()) return wide_->is_right(row, feature - features());
     const int* const entry = std::lower_bound(entries_begin(row), entries_end(row), feature);
     return entry != entries_end(row) && chain_[*entry] == chain_[feature];
 }

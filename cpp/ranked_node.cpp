@@ -44,11 +44,25 @@ void RankedNode::make_child(const RankedNode& parent, const RankedColumns& data,
         next += here;
     }
     row_.resize(count);
-    make_room(parent.columns(), parent.group_begin_.back());
+    add_columns(parent);
+    sum_up(data, costs);
+}
+
+void RankedNode::make_child(const RankedNode& parent, std::span<const int> rows) {
+    row_.clear();
+    renamed_.assign(parent.rows(), static_cast<int>(rows.size()));
+    for (const int r : rows) {
+        renamed_[r] = this->rows();
+        row_.push_back(parent.row_[r]);
+    }
+    add_columns(parent);
+}
+
+void RankedNode::add_columns(const RankedNode& parent) {
+    make_room(parent.columns(), parent.columns() == 0 ? 0 : parent.group_begin_.back());
     for (int d = 0; d < parent.columns(); ++d)
         add_column(parent.column(d), parent.order(d), parent.ends(d), parent.rank_.data() + parent.group_begin_[d],
                    parent.groups(d));
-    sum_up(data, costs);
 }
 
 void RankedNode::make_room(int columns, int groups) {
@@ -101,6 +115,7 @@ void RankedNode::sum_up(const RankedColumns& data, const Costs& costs) {
 RankedNode::Place RankedNode::place(const RankedColumns& data, int name) const {
     const auto [column, rank] = data.place(name);
     const int c = static_cast<int>(std::lower_bound(column_.begin(), column_.end(), column) - column_.begin());
+    if (c == columns()) return {c, 0};
     const auto begin = rank_.begin() + group_begin_[c], end = rank_.begin() + group_begin_[c + 1];
     return {c, static_cast<int>(std::lower_bound(begin, end, rank) - begin)};
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "costs.hpp"
@@ -18,6 +19,9 @@ public:
     void make_root(const RankedColumns& data, const Costs& costs, bool all, Control& control);
     // One side of a threshold of the parent, whose buffers must be others.
     void make_child(const RankedNode& parent, const RankedColumns& data, const Costs& costs, int c, int t, bool right);
+
+    // Some rows of the parent, in this order, whose sums nobody wants.
+    void make_child(const RankedNode& parent, std::span<const int> rows);
 
     int rows() const { return static_cast<int>(row_.size()); }
     int columns() const { return static_cast<int>(column_.size()); }
@@ -37,6 +41,14 @@ public:
         int column, threshold;
     };
     Place place(const RankedColumns& data, int name) const;
+    // All thresholds of the node, numbered through.
+    int cuts() const { return columns() == 0 ? 0 : group_begin_.back() - columns(); }
+    int cut(int c, int t) const { return group_begin_[c] - c + t; }
+    Place place_of(int cut) const {
+        int c = columns() - 1;
+        while (this->cut(c, 0) > cut) --c;
+        return {c, cut - this->cut(c, 0)};
+    }
 
     const Key& key() const { return key_; }
     std::int64_t base() const { return base_; }
@@ -51,6 +63,7 @@ public:
     Name side(const RankedColumns& data, const Costs& costs, int c, int t, bool right) const;
 
 private:
+    void add_columns(const RankedNode& parent);
     void make_room(int columns, int groups);
     void add_column(int column, const int* order, const int* ends, const std::uint32_t* ranks, int groups);
     void sum_up(const RankedColumns& data, const Costs& costs);

@@ -1,6 +1,7 @@
 #include "search.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <exception>
 #include <limits>
 #include <mutex>
@@ -41,6 +42,8 @@ constexpr double kUnitTime = 0.25, kLongestUnit = 1;
 constexpr int kMostStarts = 64;
 // After a feature that took too long as a unit, so many are divided before that is tried again: the first ones take longest.
 constexpr int kDividedAtOnce = 3;
+// Sides of thresholds are searched one part in so many further than is needed, for the next question.
+constexpr std::int64_t kPartMore = 32;
 // At most so many features of a node are tried in the search for first trees.
 constexpr int kMostTries = 5;
 // How often the bound of a search is worked out for those who watch, in seconds.
@@ -158,7 +161,8 @@ void Search<V>::make_child(int l, int f, bool inside) {
     Level& child = level(l + 1);
     child.ranked = false;
     level(l).child = &child.node;
-    child.step = inside ? level(l).node.feature(f) : ~level(l).node.feature(f);
+    const int name = level(l).node.name(context_.instance.problem(), f);
+    child.step = inside ? name : ~name;
     child.node.make_child(context_.instance, level(l).node, f, inside, splits_);
 }
 
@@ -196,6 +200,7 @@ bool Search<V>::probe(const Sums& rows, int depth, const Values& cutoffs, Outcom
 
 template <class V>
 void Search<V>::prefetch(const Level& at, int depth, int f, bool inside) const {
+    if (is_wide(at, f)) return;
     const Sums rows = inside ? at.node.inside(f) : at.node.outside(f);
     for (int m = 0; m < at.side_classes; ++m) context_.cache.prefetch(rows.key, V::slot(depth, m));
 }
@@ -236,10 +241,22 @@ void Search<V>::rank_features(int l, int depth, const Values& cutoffs) {
     const int features = node.features();
     at.order.resize(features);
     std::iota(at.order.begin(), at.order.end(), 0);
+    for (const auto& best : at.sides.wide) at.order.push_back(best.cut);
     if (context_.techniques.order) {
-        std::vector<std::int64_t> costs(features);
+        std::vector<std::int64_t> costs(at.sides.wide.empty() ? features : node.cuts());
         for (int f = 0; f < features; ++f) costs[f] = at.sides.inside_best[f] + at.sides.outside_best[f];
+        for (const auto& best : at.sides.wide) costs[best.cut] = best.cost;
         sort_by(at.order, costs);
+    }
+    at.solved.resize(at.sides.wide.size());
+    for (int c = 0; c < size_of(at.solved); ++c) {
+        // Trees of depth two bound the sides at the ends of the columns of a node of depth three.
+        Solved first{-1, at.left, at.left}, last{node.wide().groups(c) - 1, at.left, at.left};
+        for (int m = 0; m < at.side_classes; ++m) {
+            first.left[m] = last.right[m] = 0;
+            first.right[m] = last.left[m] = depth == 3 ? V::least(at.small, m, split_cost_) : 0;
+        }
+        at.solved[c] = {first, last};
     }
     if (width_.looks_ahead && depth > 3) look_ahead(at, depth);
     for (const bool inside : {false, true}) {
@@ -268,7 +285,8 @@ void Search<V>::look_ahead(Level& at, int depth) {
     auto front = at.order.begin();
     for (const int feature : promising) {
         // Another node of the same rows may know the split by another feature.
-        const auto place = std::find_if(front, at.order.end(), [&](int f) { return at.node.feature(f) == feature; });
+        const Problem& problem = context_.instance.problem();
+        const auto place = std::find_if(front, at.order.end(), [&](int f) { return at.node.name(problem, f) == feature; });
         if (place != at.order.end()) std::rotate(front++, place, place + 1);
     }
 }
@@ -278,7 +296,7 @@ std::vector<int> Search<V>::rank_by_greedy_trees(const Level& at, int depth) {
     const int side_depth = std::min(below(depth), kDeepGreedy);
     std::vector<std::pair<std::int64_t, int>> ranked;   // by cost
     std::vector<int> rows, best;
-    for (int i = 0; i < std::min(at.node.features(), kCandidates); ++i) {
+    for (int i = 0; i < std::min(size_of(at.order), kCandidates); ++i) {
         const int f = at.order[i];
         const std::int64_t limit = size_of(ranked) < kMostTries ? kInfinite : ranked[kMostTries - 1].first;
         rows.assign(at.node.inside_rows(f).begin(), at.node.inside_rows(f).end());
@@ -286,7 +304,7 @@ std::vector<int> Search<V>::rank_by_greedy_trees(const Level& at, int depth) {
         at.node.outside_rows(f, rows);
         cost += greedy_.find(at.node, rows, side_depth, limit - cost);
         const auto place = std::find_if(ranked.begin(), ranked.end(), [&](auto& other) { return cost < other.first; });
-        ranked.insert(place, {cost, at.node.feature(f)});
+        ranked.insert(place, {cost, at.node.name(context_.instance.problem(), f)});
     }
     for (const auto& [cost, feature] : ranked) best.push_back(feature);
     return best;
@@ -311,7 +329,8 @@ bool Search<V>::affords_only(int splits, const Values& limits) const {
 template <class V>
 bool Search<V>::looks_at_sides(const Level& at, int depth) const {
     return context_.techniques.price && split_cost_ > 0 && !constrained_ && !narrow() && !at.open && depth > 3 &&
-           context_.instance.costs().planes() == 1 && at.node.features() <= kFewFeatures && depth_two_.can_open(at.node);
+           context_.instance.costs().planes() == 1 && at.node.wide().columns() == 0 &&
+           at.node.features() <= kFewFeatures && depth_two_.can_open(at.node);
 }
 
 template <class V>
@@ -357,6 +376,12 @@ void Search<V>::relax(int l, Values& bound) {
 
 template <class V>
 void Search<V>::recall(Level& from, int f, Level& to) const {
+    if (is_wide(from, f)) {
+        const auto [c, t] = from.node.wide().place_of(f - from.node.features());
+        const auto next = std::find_if(from.solved[c].begin(), from.solved[c].end(),
+                                       [t = t](const Solved& each) { return each.threshold >= t; });
+        return bound_sides(next->threshold == t ? *next : *(next - 1), *next, to);
+    }
     for (const bool inside : {false, true}) {
         Outcome& side = to.side[inside];
         for (int m = 0; m < from.side_classes; ++m) {
@@ -365,6 +390,196 @@ void Search<V>::recall(Level& from, int f, Level& to) const {
         }
     }
 }
+
+// The sides of every threshold from one to another. Inside is what lies above it.
+template <class V>
+void Search<V>::bound_sides(const Solved& from, const Solved& to, Level& at) const {
+    for (const bool inside : {false, true}) {
+        Outcome& side = at.side[inside];
+        for (int m = 0; m < at.side_classes; ++m) {
+            side.bound[m] = side.relaxed[m] = inside ? to.right[m] : from.left[m];
+            side.cost[m] = kInfinite;
+        }
+    }
+}
+
+template <class V>
+Sums Search<V>::sums_of(const Level& at, int f, bool inside) const {
+    if (is_wide(at, f)) return inside ? at.inside : at.node.total() - at.inside;
+    return inside ? at.node.inside(f) : at.node.outside(f);
+}
+
+template <class V>
+std::int64_t Search<V>::leaf_of(const Level& at, int f, bool inside) const {
+    if (!is_wide(at, f)) return inside ? at.sides.inside_leaf[f] : at.sides.outside_leaf[f];
+    const Sums sums = sums_of(at, f, inside);
+    return std::min(sums.first, sums.swing - sums.first);
+}
+
+// What is known about the sides of a threshold by now.
+template <class V>
+void Search<V>::note_threshold(const Level& from, int f, Level& to) const {
+    const auto [c, t] = to.node.wide().place_of(f - to.node.features());
+    std::vector<Solved>& solved = to.solved[c];
+    const auto next = std::find_if(solved.begin(), solved.end(),
+                                   [t = t](const Solved& each) { return each.threshold >= t; });
+    const Solved news{t, relaxed(from.side[0]), relaxed(from.side[1])};
+    if (next->threshold != t) {
+        solved.insert(next, news);
+    } else {
+        raise(next->left, news.left);
+        raise(next->right, news.right);
+    }
+}
+
+// The thresholds of the wide columns, after the best one of each: an interval of them is left out as a whole, or one inside it
+// is solved and makes two of it.
+template <class V>
+class Search<V>::Thresholds {
+public:
+    Thresholds(Search& search, int l, int depth, Outcome& out)
+        : search_(search), at_(search.level(l)), l_(l), depth_(depth), out_(out), limits_(at_.limits), first_(out.bound.size(), -1) {
+        const RankedNode& wide = at_.node.wide();
+        for (int c = 0; c < wide.columns(); ++c) {
+            auto& swings = swings_.emplace_back();
+            std::int64_t sum = 0;
+            for (int g = 0, k = 0; g < wide.groups(c); ++g) {
+                for (; k < wide.ends(c)[g]; ++k) sum += search.context_.instance.row(at_.node.row(wide.order(c)[k])).swing;
+                swings.push_back(sum);
+            }
+            for (std::size_t i = 0; i + 1 < at_.solved[c].size(); ++i) add(c, at_.solved[c][i], at_.solved[c][i + 1]);
+        }
+    }
+
+    void run(bool only_bounds) {
+        while (!open_.empty()) {
+            std::pop_heap(open_.begin(), open_.end(), later);
+            const Interval interval = std::move(open_.back());
+            open_.pop_back();
+            search_.bound_sides(interval.from, interval.to, at_);
+            search_.sum_up(at_);
+            if (!only_bounds && !search_.context_.control.stopped()) {
+                const auto [begin, end] = alive(interval);
+                if (begin < end) {
+                    solve(interval, middle(begin, end));
+                    continue;
+                }
+                raise(at_.sums, limits_);
+            }
+            lower(at_.unsolved, at_.sums);
+        }
+    }
+
+private:
+    struct Interval {
+        std::int64_t bound;     // on the largest class
+        int column;
+        Solved from, to;
+    };
+    static bool later(const Interval& a, const Interval& b) {
+        return std::tie(a.bound, a.column, a.from.threshold) > std::tie(b.bound, b.column, b.from.threshold);
+    }
+    // The roundest number near the middle: searches with other limits, whose intervals differ a little, solve the same ones.
+    static int middle(int begin, int end) {
+        const int quarter = (end - begin) / 4;
+        const auto low = static_cast<unsigned>(begin + quarter), high = static_cast<unsigned>(end - 1 - quarter);
+        return static_cast<int>(low == 0 ? 0u : high & ~(std::bit_floor((low - 1) ^ high) - 1));
+    }
+
+    void add(int c, const Solved& from, const Solved& to) {
+        if (from.threshold + 1 >= to.threshold) return;
+        search_.bound_sides(from, to, at_);
+        search_.sum_up(at_);
+        open_.push_back({at_.sums[size_of(at_.sums) - 1], c, from, to});
+        std::push_heap(open_.begin(), open_.end(), later);
+    }
+
+    // Of equal trees that begin with a threshold the first one is taken, where that matters.
+    void set_limits(int c, int t) {
+        const int number = at_.node.wide().cut(c, t);
+        for (int m = 0; m < size_of(limits_); ++m)
+            limits_[m] = at_.limits[m] + (l_ == search_.first_level_ && number < first_[m]);
+    }
+
+    // The thresholds of an interval whose bounds are below the limits, for the sums at hand: no tree of any class for others.
+    std::pair<int, int> alive(const Interval& interval) {
+        const auto& [bound, c, from, to] = interval;
+        set_limits(c, from.threshold + 1);
+        if (!any_below(at_.sums, limits_)) return {0, 0};
+        if (!search_.context_.techniques.similarity) return {from.threshold + 1, to.threshold};
+        // How far those near an end may be below it, by swing, and yet not below their limits.
+        const auto swings = swings_[c].begin();
+        const std::int64_t before = from.threshold < 0 ? 0 : swings[from.threshold], behind = swings[to.threshold];
+        const auto room = [&](const Solved& end) {
+            search_.bound_sides(end, end, at_);
+            search_.sum_up(at_);
+            std::int64_t least = kInfinite;
+            for (int m = 0; m < size_of(limits_); ++m)
+                if (limits_[m] > 0) least = std::min(least, at_.sums[m] - limits_[m]);
+            return least;
+        };
+        const std::int64_t from_room = room(from), to_room = room(to);
+        search_.bound_sides(from, to, at_);
+        search_.sum_up(at_);
+        const auto first = std::partition_point(swings + from.threshold + 1, swings + to.threshold,
+                                                [&](std::int64_t sum) { return sum - before <= from_room; });
+        const auto last = std::partition_point(first, swings + to.threshold,
+                                               [&](std::int64_t sum) { return behind - sum > to_room; });
+        return {static_cast<int>(first - swings), static_cast<int>(last - swings)};
+    }
+
+    // Both sides are solved as far as that says something about the interval.
+    void solve(const Interval& interval, int t) {
+        const auto& [bound, c, from, to] = interval;
+        const int cut = at_.node.wide().cut(c, t), f = at_.node.features() + cut;
+        set_limits(c, t);
+        at_.child = nullptr;
+        at_.inside = at_.node.sums(search_.context_.instance, f, true);
+        const bool cuts_off = search_.context_.techniques.cutoffs;
+        for (const bool inside : {false, true}) {
+            const Values& other = inside ? from.left : to.right;
+            for (auto& left : at_.left) left = cuts_off ? 0 : kInfinite;
+            V::each_share(size_of(limits_), at_.side_classes, [&](int m, int i, int j) {
+                std::int64_t& left = at_.left[inside ? i : j];
+                left = std::max(left, limits_[m] - search_.split_cost_ - other[inside ? j : i]);
+            });
+            for (auto& left : at_.left) left = std::min(left + left / kPartMore, kInfinite);
+            if (any_below(at_.side[inside].bound, at_.left) && !search_.context_.control.stopped())
+                search_.search_side(l_, below(depth_), f, inside, at_.left, at_.side[inside]);
+        }
+        compose(f, cut);
+        search_.sum_up(at_);
+        if (!search_.context_.control.stopped()) {
+            search_.compare(at_, f);
+            search_.learn(at_, depth_, f, at_);
+        }
+        lower(at_.unsolved, at_.sums);
+        search_.note_threshold(at_, f, at_);
+        const Solved news{t, search_.relaxed(at_.side[0]), search_.relaxed(at_.side[1])};
+        add(c, from, news);
+        add(c, news, to);
+    }
+
+    void compose(int f, int cut) {
+        const Values before = limits_;
+        search_.compose(at_, f, limits_, out_);
+        for (int m = 0; m < size_of(limits_); ++m) {
+            if (limits_[m] >= before[m]) continue;
+            at_.limits[m] = limits_[m];
+            first_[m] = cut;
+        }
+        if (l_ == 0 && limits_ != before) search_.report_incumbent(out_.cost[size_of(out_.cost) - 1]);
+    }
+
+    Search& search_;
+    Level& at_;
+    const int l_, depth_;
+    Outcome& out_;
+    Values limits_;
+    std::vector<int> first_;                            // by class: the threshold at the root of the best tree, if it is one of these
+    std::vector<std::vector<std::int64_t>> swings_;     // by column: of all groups up to each one
+    std::vector<Interval> open_;                        // a heap
+};
 
 // What the bounds on the sides of the feature at hand leave for the node.
 template <class V>
@@ -437,7 +652,7 @@ void Search<V>::search(int l, int depth, const Values& cutoffs, Outcome& out) {
     Level& at = level(l);
     const Node& node = at.node;
     // A split costs at least the split cost.
-    if (depth == 0 || node.features() == 0 || node.leaf() <= split_cost_) {
+    if (depth == 0 || node.cuts() == 0 || node.leaf() <= split_cost_) {
         for (int m = 0; m < size_of(cutoffs); ++m) {
             out.bound[m] = out.relaxed[m] = out.cost[m] = node.leaf();
             out.tree[m].assign(1, kLeaf);
@@ -464,12 +679,16 @@ void Search<V>::search(int l, int depth, const Values& cutoffs, Outcome& out) {
         else
             try_features(l, depth, out);
         if (narrow()) return;
+        if (!at.solved.empty()) Thresholds(*this, l, depth, out).run(l == 0 && has_enough_);
         if (context_.control.stopped() || (l == 0 && has_enough_)) return raise(out.bound, at.unsolved);
         for (int m = 0; m < size_of(cutoffs); ++m)
             out.bound[m] = out.cost[m] < cutoffs[m] ? out.cost[m] : std::max(out.bound[m], at.unsolved[m]);
     }
     if (constrained_) relax(l, out.relaxed);
     remember(node.total(), depth, out);
+    // Which of several equal thresholds was found depends on what was known: the first one is looked for when it is wanted.
+    for (int m = 0; m < size_of(cutoffs) && !at.solved.empty() && l != first_level_; ++m)
+        if (out.cost[m] <= out.bound[m] && out.tree[m].size() > 1) out.tree[m].assign(1, code_of(StandIn::known, m));
     if (context_.techniques.inheritance)
         archive(depth).add(node, this->relaxed(out), at.bound[1], at.bound[0], at.side_classes);
 }
@@ -513,9 +732,9 @@ bool Search<V>::start(int l, const Values& cutoffs, const std::optional<DepthTwo
 
 template <class V>
 int Search<V>::tries(const Level& at) const {
-    const int features = at.node.features();
-    if (!narrow()) return features;
-    return std::min(width_.discrepancies < 0 ? width_.features : width_.discrepancies + 1, features);
+    const int cuts = size_of(at.order);
+    if (!narrow()) return cuts;
+    return std::min(width_.discrepancies < 0 ? width_.features : width_.discrepancies + 1, cuts);
 }
 
 // Of the features from one in order to another, those after the first to ask others for. Leaves the first at hand.
@@ -557,6 +776,7 @@ void Search<V>::try_features(int l, int depth, Outcome& out) {
             }
         }
         lower(at.unsolved, at.sums);
+        if (is_wide(at, f)) note_threshold(at, f, at);
     }
 }
 
@@ -575,9 +795,10 @@ template <class V>
 void Search<V>::attempt(int l, int depth, int f, const Values& limits, std::span<const Unit::Start> next) {
     Level& at = level(l);
     at.child = nullptr;
+    if (is_wide(at, f)) at.inside = at.node.sums(context_.instance, f, true);
     if (delegates() && ask_others(l, depth, f, limits, next)) return;
     if (is_answered(at, depth, f, limits)) return;
-    const bool inside_first = at.sides.inside_leaf[f] >= at.sides.outside_leaf[f];
+    const bool inside_first = leaf_of(at, f, true) >= leaf_of(at, f, false);
     if (depth == kAnyDepth && !narrow() && !at.open) raise_in_turns(l, f, inside_first, limits);
     if (constrained_ && at.open && !relax_sides(l, below(depth), f, inside_first, limits)) return;
     for (const bool inside : {inside_first, !inside_first}) {
@@ -629,7 +850,7 @@ bool Search<V>::is_answered(Level& at, int depth, int f, const Values& limits) c
     bool known = true;
     for (auto& left : at.left) left = kInfinite;
     for (const bool inside : {false, true})
-        known = probe(inside ? at.node.inside(f) : at.node.outside(f), below(depth), at.left, at.side[inside]) && known;
+        known = probe(sums_of(at, f, inside), below(depth), at.left, at.side[inside]) && known;
     sum_up(at);
     return known || !any_below(at.sums, limits);
 }
@@ -731,18 +952,20 @@ bool Search<V>::relax_sides(int l, int depth, int f, bool inside_first, const Va
 template <class V>
 void Search<V>::search_side(int l, int depth, int f, bool inside, const Values& cutoffs, Outcome& out) {
     Level& at = level(l);
-    const std::int64_t leaf = inside ? at.sides.inside_leaf[f] : at.sides.outside_leaf[f];
-    const std::int64_t stump = inside ? at.sides.inside_best[f] : at.sides.outside_best[f];
+    const std::int64_t leaf = leaf_of(at, f, inside);
+    // Nothing is known yet about the stumps of a threshold of a wide column, and no tree with a split costs less than that.
+    const std::int64_t stump = is_wide(at, f) ? kInfinite : inside ? at.sides.inside_best[f] : at.sides.outside_best[f];
     // Any other tree has two splits or more.
-    const bool leaf_wins = leaf <= 2 * split_cost_ && leaf <= stump + split_cost_;
-    if (leaf_wins || (!constrained_ && (leaf <= 2 * split_cost_ || stump <= split_cost_))) {
+    const bool leaf_wins = leaf <= split_cost_ || (stump < kInfinite && leaf <= 2 * split_cost_ && leaf <= stump + split_cost_);
+    const bool stump_wins = !constrained_ && (stump <= split_cost_ || (stump < kInfinite && leaf <= 2 * split_cost_));
+    if (leaf_wins || stump_wins) {
         for (int m = 0; m < size_of(cutoffs); ++m) {
             take_tree({leaf, leaf_wins ? leaf : stump, leaf_wins ? leaf : stump, leaf_wins ? leaf : stump}, m, leaf, out);
             out.bound[m] = out.relaxed[m] = out.cost[m];
         }
         return;
     }
-    const Sums rows = inside ? at.node.inside(f) : at.node.outside(f);
+    const Sums rows = sums_of(at, f, inside);
     if (probe(rows, depth, cutoffs, out)) return;
     if (!at.open) {
         make_child(l, f, inside);
@@ -768,7 +991,7 @@ void Search<V>::compose(const Level& at, int f, Values& limits, Outcome& out) co
         if (cost >= limits[m]) return;
         limits[m] = out.cost[m] = cost;
         Preorder& tree = out.tree[m];
-        tree.assign(1, at.node.feature(f));
+        tree.assign(1, at.node.name(context_.instance.problem(), f));
         for (const Preorder* part : {&at.side[1].tree[i], &at.side[0].tree[j]})
             tree.insert(tree.end(), part->begin(), part->end());
     });
@@ -804,7 +1027,7 @@ void Search<V>::learn(const Level& from, int depth, int f, Level& to) const {
     const Values &in = relaxed(from.side[1]), &out = relaxed(from.side[0]);
     const Node& node = from.node;
     const Instance& instance = context_.instance;
-    const std::int64_t inside = node.inside(f).swing, outside = node.total().swing - inside;
+    const std::int64_t inside = sums_of(from, f, true).swing, outside = node.total().swing - inside;
     const int splits = most_splits(below(depth), 64);
     const std::int64_t twice = split_cost_ == 0 ? 0 : splits < 64 ? splits * split_cost_ : kInfinite;
     // What is subtracted from what was rounded down may be too small by one.
@@ -968,6 +1191,7 @@ private:
                 }
                 done_[i] = true;
                 if (learns) search.learn(own, depth_, f, home_);
+                if (owner_.is_wide(home_, f)) owner_.note_threshold(own, f, home_);
                 report();
             }
         }
@@ -1012,6 +1236,12 @@ private:
             sum_up(home_.order[i], scratch_);
             bound = std::min(bound, scratch_.sums[last]);
         }
+        for (const auto& solved : home_.solved)
+            for (std::size_t i = 0; i + 1 < solved.size(); ++i) {
+                owner_.bound_sides(solved[i], solved[i + 1], scratch_);
+                owner_.sum_up(scratch_);
+                bound = std::min(bound, scratch_.sums[last]);
+            }
         owner_.report_bound(bound);
     }
 
@@ -1136,7 +1366,7 @@ void Search<V>::follow(const Unit& unit, int depth, const Values& limits) {
     enter_root();
     int l = 0;
     for (const int step : unit.path) {
-        make_child(l, local_feature(level(l).node, std::max(step, ~step)), step >= 0);
+        make_child(l, level(l).node.local(context_.instance.problem(), std::max(step, ~step)), step >= 0);
         ++l;
     }
     rank_features(l, depth, limits);
@@ -1157,7 +1387,7 @@ UnitAnswer Search<V>::solve_unit(const Unit& unit, int jobs) {
         if (!is_followed(unit, depth, limits)) follow(unit, depth, limits);
         Level& at = level(l);
         for (bool ended = true; i < unit.starts.size() && ended; i += ended) {
-            const int f = local_feature(at.node, unit.starts[i].feature);
+            const int f = at.node.local(context_.instance.problem(), unit.starts[i].feature);
             recall(l, f);
             for (const bool inside : {false, true}) {
                 raise(at.side[inside].bound, unit.starts[i].bounds[inside]);
@@ -1425,7 +1655,7 @@ bool Search<V>::expand_at(int l, int depth, const int*& code, bool known_only, P
         const int* inner = tree.data();
         return !tree.empty() && expand_at(l, depth, inner, known_only, out);
     }
-    const int f = local_feature(level(l).node, root);
+    const int f = level(l).node.local(context_.instance.problem(), root);
     out.push_back(root);
     for (const bool inside : {true, false}) {
         make_child(l, f, inside);
@@ -1453,16 +1683,20 @@ Preorder Search<V>::work_out(int l, int depth, StandIn kind, int m) {
     Outcome out;
     out.reset(classes_[depth]);
     Values limits = out.bound;
-    if (usable) {
+    if (usable && at.node.wide().columns() == 0) {
         limits[m] = known->value - at.node.total().base + 1;
         rank_features(l, depth, limits);
         answered_.clear();
-        const int f = local_feature(at.node, known->root);
+        const int f = at.node.local(context_.instance.problem(), known->root);
         recall(l, f);
         attempt(l, depth, f, limits);
         compose(at, f, limits, out);
     } else {
-        limits[m] = kInfinite;
+        limits[m] = usable ? known->value - at.node.total().base + 1 : kInfinite;
+        struct Restore {
+            int &level, before;
+            ~Restore() { level = before; }
+        } const restore{first_level_, std::exchange(first_level_, l)};
         search(l, depth, limits, out);
     }
     return out.cost[m] < kInfinite && !context_.control.stopped() ? out.tree[m] : Preorder{};

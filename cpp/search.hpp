@@ -179,6 +179,12 @@ public:
     bool is_worth_sharing(int l, int depth, int next) const;
 
 private:
+    // A threshold of a wide column, and relaxed bounds on its sides. Left sides grow along the column and right sides
+    // shrink, so that two of them bound all that lie between, and each bounds its neighbours by the swing between them.
+    struct Solved {
+        int threshold;
+        Values left, right;
+    };
     struct Level {
         Node node;
         int step = 0;                               // which side of which feature of the node above it, see Unit::path
@@ -192,13 +198,16 @@ private:
         std::vector<Bound> rounded_overlap;
         DepthTwoValues small{}, allowed_small{};    // the first ones are relaxed
         bool ranked = false;                        // `small` and `sides` are about the node
-        Outcome side[2];                            // of the feature at hand
+        Outcome side[2];                            // of the cut at hand
+        Sums inside;                                // of the cut at hand, if it is a threshold of a wide column
+        std::vector<std::vector<Solved>> solved;    // by wide column: some thresholds, between two ends
         Values limits, unsolved, sums, left;
 
         // Bounds on one side of every feature.
         Bound* bounds(bool inside, int m) { return bound[inside].data() + m * padded(node.features()); }
     };
     class Loop;
+    class Thresholds;
     friend class Crew<Search>;
 
     Level& level(int l);
@@ -230,6 +239,11 @@ private:
     void look_at_sides(Level& at, Outcome& out);
     void relax(int l, Values& bound);
     void recall(Level& from, int f, Level& to) const;
+    bool is_wide(const Level& at, int f) const { return f >= at.node.features(); }
+    Sums sums_of(const Level& at, int f, bool inside) const;
+    std::int64_t leaf_of(const Level& at, int f, bool inside) const;
+    void bound_sides(const Solved& from, const Solved& to, Level& at) const;
+    void note_threshold(const Level& from, int f, Level& to) const;
     void sum_up(Level& at) const;
     bool has_news(const Level& from) const;
     void compare(Level& from, int f);
@@ -329,6 +343,7 @@ private:
     int jobs_ = 1;
     Crew<Search>* crew_ = nullptr;      // while there is one
     int member_ = 0;                    // of it
+    int first_level_ = 0;               // where the first one of equal trees is wanted, see Thresholds
     bool takes_any_ = false, has_enough_ = false;   // see Effort::any_tree
     bool watched_ = true;       // bounds of a search that only helps another one are not those of the question
 };

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "buffer.hpp"
+#include "line_kernels.hpp"
 #include "simd.hpp"
 #include "stumps.hpp"
 
@@ -186,68 +187,6 @@ GOCT_TARGET_AVX2 void scan_column_avx2(const Scan<T>& scan, int count) {
     }
 }
 #endif
-
-// The columns with few thresholds: a line per row says what the row adds to the left sides of all of these. Two classes.
-template <class T>
-struct FewLines {
-    const T* cells;
-    int width;                  // of lines, whole vectors
-    const T* all;               // sums over all rows
-};
-
-// What is on the left of all these thresholds, of the rows before each end in the order.
-template <class V, class T>
-GOCT_INLINE void sum_before(const FewLines<T> s, const int* order, const int* ends, int count, T* sums) {
-    for (int at = 0; at < s.width; at += 2 * V::lanes) {
-        auto sum = Lanes<V, 2>::fill(0);
-        for (int i = 0, k = 0; i < count; ++i) {
-            for (; k < ends[i]; ++k) sum = sum + Lanes<V, 2>::load(s.cells + std::size_t(order[k]) * s.width + at);
-            sum.store(sums + std::size_t(i) * s.width + at);
-        }
-    }
-}
-
-// How far such sums go: of the rows before the end, and of those behind it.
-template <class T>
-struct Reach {
-    T least[2], most[2];
-};
-
-template <class V, class T>
-GOCT_INLINE Reach<T> reach_of(const FewLines<T> s, const T* sums) {
-    const V zero = V::fill(0);
-    V least[2] = {zero, zero}, most[2] = {zero, zero};
-    for (int at = 0; at < s.width; at += V::lanes) {
-        const V before = V::load(sums + at), behind = V::load(s.all + at) - before;
-        least[0] = min(least[0], before), most[0] = max(most[0], before);
-        least[1] = min(least[1], behind), most[1] = max(most[1], behind);
-    }
-    return {{least_lane(least[0]), least_lane(least[1])},
-            {static_cast<T>(-least_lane(zero - most[0])), static_cast<T>(-least_lane(zero - most[1]))}};
-}
-
-template <class V, class T>
-GOCT_INLINE void reach_in(const FewLines<T>& s, const int* order, const int* ends, int count, T* sums, Reach<T>* reach) {
-    sum_before<V>(s, order, ends, count, sums);
-    for (int i = 0; i < count; ++i) reach[i] = reach_of<V>(s, sums + std::size_t(i) * s.width);
-}
-
-#ifdef GOCT_HAS_AVX2_CLONES
-template <class T>
-GOCT_TARGET_AVX2 void reach_avx2(const FewLines<T>& s, const int* order, const int* ends, int count, T* sums,
-                                 Reach<T>* reach) {
-    reach_in<Vec<T>>(s, order, ends, count, sums, reach);
-}
-#endif
-
-template <class T>
-void find_reach(const FewLines<T>& s, const int* order, const int* ends, int count, T* sums, Reach<T>* reach) {
-#ifdef GOCT_HAS_AVX2_CLONES
-    if (sizeof(T) < 4 || cpu_has_avx2()) return reach_avx2(s, order, ends, count, sums, reach);
-    if constexpr (sizeof(T) >= 4)
-#endif
-        reach_in<Vec<T, kPortableBytes>>(s, order, ends, count, sums, reach);
-}
 
 template <class T>
 void run(const Scan<T>& scan, int count) {
@@ -784,7 +723,7 @@ private:
     // About the node, in these numbers: its costs; its runs.
     std::vector<T> cost_of_, all_, rest_, cut_;
     BlockScan<T> block_scan_;
-    FewLines<T> few_lines_{};
+    CellLines<T> few_lines_{};
     std::vector<std::int64_t> few_first_, few_all_;     // sums of the rows on the left, see PartSums
     Buffer<T> cells_, before_, few_reach_;
 

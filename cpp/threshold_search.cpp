@@ -130,7 +130,7 @@ void ThresholdSearch::report_bound(int l, const Question& question, std::int64_t
 // Adds what the cache knows; true if that answers the question.
 bool ThresholdSearch::probe(const RankedNode::Name& rows, const Question& question, Outcome& out) const {
     if (!context_.techniques.cache) return false;
-    const int splits = question.size.splits + (constrained_ && !counts(question.leaves) ? kRelaxed : 0);
+    const int splits = question.size.splits + kOverRanks + (constrained_ && !counts(question.leaves) ? kRelaxed : 0);
     const auto found = context_.cache.find(rows.key, {question.size.depth, splits});
     if (!found) return false;
     if (found->costs != context_.costs_number) {
@@ -147,7 +147,7 @@ bool ThresholdSearch::probe(const RankedNode::Name& rows, const Question& questi
 
 void ThresholdSearch::remember(const RankedNode& node, const Question& question, const Outcome& out) {
     if (!context_.techniques.cache) return;
-    const int splits = question.size.splits + (constrained_ && !counts(question.leaves) ? kRelaxed : 0);
+    const int splits = question.size.splits + kOverRanks + (constrained_ && !counts(question.leaves) ? kRelaxed : 0);
     context_.cache.store(node.key(), {question.size.depth, splits},
                          {out.bound + node.base(), kLeaf, context_.costs_number, out.cost <= out.bound});
 }

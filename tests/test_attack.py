@@ -18,9 +18,10 @@ def test_minimum_leaves_and_columns(seed: int) -> None:
         assert found.stats["engine"] in ("search", "constant")
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_thresholds_of_ranks(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("goct.search.problem_oracle.FEW_THRESHOLDS", -1)
+@pytest.mark.parametrize("narrow", range(3))
+@pytest.mark.parametrize("seed", range(3))
+def test_thresholds_of_ranks(seed: int, narrow: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("goct.search.oracle.NARROW", narrow)
     rng = np.random.default_rng(100 + seed)
     for case, _, wrong in failures(random_case(rng, ranked=True) for _ in range(40)):
         assert not wrong, (wrong, case)

@@ -17,10 +17,11 @@ struct Table {
     std::vector<std::uint32_t> ranks;       // column by column
     std::vector<std::int64_t> costs, weights;
     std::int64_t split_cost = 0, min_leaf_weight = 0;
+    int narrow = 0;                         // columns of no more thresholds are features
 
     Question question() const { return {costs.data(), classes, split_cost, depth, min_leaf_weight, {}, {}}; }
     Oracle oracle(int jobs = 1, const Techniques& techniques = {}) const {
-        return {ranks.data(), std::size_t(rows), std::size_t(columns), weights.data(), 1 << 20, jobs, techniques};
+        return {ranks.data(), std::size_t(rows), std::size_t(columns), weights.data(), 1 << 20, jobs, techniques, narrow};
     }
     std::uint32_t rank(int r, int c) const { return ranks[c * rows + r]; }
 
@@ -53,6 +54,7 @@ Table draw_table(Random& random, int most_rows, int most_columns, int most_ranks
     for (int r = 0; r < table.rows; ++r) table.weights.push_back(draw(random, 0, 3));
     if (draw(random, 0, 1)) table.split_cost = unit * draw(random, 0, 4);
     if (draw(random, 0, 2) == 0) table.min_leaf_weight = draw(random, 1, 6);
+    table.narrow = std::vector<int>{0, 1, 3, 1000}[draw(random, 0, 3)];
     return table;
 }
 
@@ -93,7 +95,7 @@ TEST(the_first_tree_over_thresholds_is_found) {
         other.costs = others.data();
         budgets.max_splits = draw(random, 0, 4);
         Techniques none;
-        none.order = none.similarity = none.cache = none.transfer = none.cutoffs = none.first_pass = none.deepening = false;
+        none.similarity = none.cache = none.transfer = none.cutoffs = none.first_pass = none.deepening = false;
         std::optional<Answer> first;
         std::vector<Answer> first_budgets;
         for (const int jobs : {0, 1, 2, 3, 8}) {

@@ -2,7 +2,7 @@
 
 ``python -m tests.support.attack 20000`` compares that many answers with brute force;
 ``python -m tests.support.attack 20000 0 ranks`` does so over thresholds of ranked columns,
-which are searched as such although there are few of them, by up to eight threads. With ``switches``
+of which few are features and the others searched as such, by up to eight threads. With ``switches``
 the search has little memory or only some of its techniques, and up to three threads. With
 ``extremes`` weights are huge, and prices are huge or tiny: such questions may be refused, and need
 not be proven, but nothing false may be said. With ``mip`` models answer; with ``require`` trees
@@ -33,7 +33,7 @@ from goct.constraints import (
 )
 from goct.exact import Exact
 from goct.metrics import Confusion, get_metric
-from goct.search import TECHNIQUES, problem_oracle
+from goct.search import TECHNIQUES, oracle
 
 from .ranks import draw_ranks, explicit
 from .reference import Known, all_trees
@@ -197,6 +197,13 @@ def add_models(case: Case, rng: np.random.Generator) -> Case:
     return case
 
 
+def _with_narrow_columns(cases: Iterator[Case], rng: np.random.Generator) -> Iterator[Case]:
+    """Have columns of none, one or two thresholds searched as features, from case to case."""
+    for case in cases:
+        oracle.NARROW = int(rng.integers(0, 3))
+        yield case
+
+
 def _add_limits(case: Case, rng: np.random.Generator) -> None:
     if rng.random() < 0.3:
         most = int(rng.integers(0, 5))
@@ -294,14 +301,12 @@ def main() -> int:
     """Run the attack, and print what was compared."""
     number, seed = int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 0
     ranked = "ranks" in sys.argv
-    if ranked:
-        problem_oracle.FEW_THRESHOLDS = -1
     rng = np.random.default_rng(seed)
     kinds = {"ranked": ranked, "extreme": "extremes" in sys.argv, "require": "require" in sys.argv}
     cases = (random_case(rng, **kinds) for _ in range(number))
     if ranked:
         threads = np.random.default_rng([seed, 2])
-        cases = (_add_threads(case, threads) for case in cases)
+        cases = _with_narrow_columns((_add_threads(case, threads) for case in cases), threads)
     if "switches" in sys.argv:
         switches = np.random.default_rng([seed, 1])
         cases = (_add_switches(case, switches) for case in cases)

@@ -42,6 +42,9 @@ TECHNIQUES: Mapping[str, str] = {
 }
 """What can be switched off for an ablation. No switch changes what is found, only how fast."""
 
+NARROW = 32
+"""Columns of ranks with no more thresholds are searched as 0/1 features."""
+
 _LARGEST = 2**63 - 1
 
 
@@ -201,6 +204,7 @@ class LinearOracle:
         memory_limit: int = 1 << 30,
         n_jobs: int = 1,
         techniques: Mapping[str, bool] | None = None,
+        narrow: int = NARROW,
     ) -> LinearOracle:
         """Make an oracle for every threshold of columns of numbers, without a matrix of them.
 
@@ -215,7 +219,10 @@ class LinearOracle:
             column are 0, ..., m_j - 1, each of them taken by some row; 0/1 columns are columns of
             two ranks. Every row a different one for full speed.
         weights, memory_limit, n_jobs, techniques
-            As for `LinearOracle`; "inheritance" and "slack" make no difference here.
+            As for `LinearOracle`; "inheritance" and "slack" make no difference where there are no
+            narrow columns.
+        narrow
+            Columns with no more thresholds are narrow: they are searched as features.
         """
         matrix = np.asarray(ranks)
         if matrix.ndim != 2:
@@ -225,8 +232,12 @@ class LinearOracle:
         thresholds = sum(_count_ranks(column, j) - 1 for j, column in enumerate(matrix.T))
         matrix = np.array(matrix, dtype=np.uint32, order="F", copy=True)
         self = cls.__new__(cls)
-        self._build(matrix, thresholds, weights, memory_limit, n_jobs, techniques)
+        self._build(matrix, thresholds, weights, memory_limit, n_jobs, techniques, narrow)
         return self
+
+    def has_features(self, n_classes: int, min_leaf_weight: int) -> bool:
+        """Say whether features are searched for a question, or thresholds of wide columns alone."""
+        return self._core.has_features(n_classes, min_leaf_weight)
 
     def _build(
         self,
@@ -236,6 +247,7 @@ class LinearOracle:
         memory_limit: int,
         n_jobs: int,
         techniques: Mapping[str, bool] | None,
+        *narrow: int,
     ) -> None:
         self._rows, self._features = len(matrix), features
         if self._rows == 0:
@@ -256,6 +268,7 @@ class LinearOracle:
             min(check_count(memory_limit, "memory_limit"), _LARGEST),
             check_jobs(n_jobs),
             dict(techniques or {}),
+            *narrow,
         )
 
     @property

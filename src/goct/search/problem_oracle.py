@@ -12,11 +12,9 @@ from numpy.typing import ArrayLike
 
 from goct.features import RankedFeatures
 from goct.problem import Problem
+from goct.search import oracle
 from goct.search.cluster import ClusterOracle
 from goct.search.oracle import FrontResult, LinearOracle, OracleResult, TreeTuple
-
-FEW_THRESHOLDS = 32
-"""Columns with fewer thresholds, on average, are searched faster as 0/1 features."""
 
 _ALONE = (
     "every threshold is searched by this machine alone, with n_jobs threads: workers would take "
@@ -29,8 +27,6 @@ _Result = TypeVar("_Result", OracleResult, FrontResult)
 class ProblemOracle:
     """A :class:`LinearOracle` whose trees are over the original features of a problem.
 
-    Thresholds are searched as ranked columns, unless there are few of them.
-
     Parameters
     ----------
     problem
@@ -38,8 +34,8 @@ class ProblemOracle:
     weights
         What a minimum leaf counts, one integer per row.
     executor
-        A Dask client whose workers help; none by default. Thresholds that are searched as
-        ranked columns are left to this process.
+        A Dask client whose workers help; none by default. Columns with many thresholds are left to
+        this process.
     **options
         Those of :class:`LinearOracle`.
     """
@@ -64,23 +60,25 @@ class ProblemOracle:
 
     @property
     def _ranked(self) -> RankedFeatures | None:
-        """The features, if they are searched as ranks."""
+        """The features, if they go to the core as ranks."""
         features = self.problem.features
         if not isinstance(features, RankedFeatures):
             return None
-        return features if features.n_kept > FEW_THRESHOLDS * features.ranks.shape[1] else None
+        is_narrow = all(len(cuts) <= oracle.NARROW for cuts in features.cuts)
+        return None if is_narrow and self._executor is not None else features
 
-    @property
-    def has_ranks(self) -> bool:
-        """Whether thresholds are searched as ranked columns."""
-        return self._ranked is not None
+    def has_features(self, n_classes: int, min_leaf_weight: int) -> bool:
+        """Say whether features are searched, see :meth:`LinearOracle.has_features`."""
+        return self._ranked is None or self._core.has_features(n_classes, min_leaf_weight)
 
     @cached_property
     def _core(self) -> LinearOracle | ClusterOracle:
         if (features := self._ranked) is not None:
             if self._executor is not None:
                 warnings.warn(_ALONE, stacklevel=2)
-            return LinearOracle.from_ranks(features.ranks, weights=self._weights, **self._options)
+            return LinearOracle.from_ranks(
+                features.ranks, weights=self._weights, narrow=oracle.NARROW, **self._options
+            )
         if self._executor is None:
             return LinearOracle(self.problem.X, weights=self._weights, **self._options)
         X = self.problem.X

@@ -63,6 +63,8 @@ class CostOracle:
         self.size = size
         self.labels = labels
         self._min_leaf = size.leaf_measures(problem)[0].least
+        # Of equal trees the one with the fewest splits takes no longer then.
+        self.folds = not core.has_features(len(labels), self._min_leaf)
         # By direction and size, of costs that were multiplied so that splits count: by what, and
         # no tree costs less.
         self._folded: dict[tuple[int, int, SizeLimit], tuple[int, int]] = {}
@@ -304,7 +306,7 @@ class SearchOracle(CostOracle):
         """
         costs = self._costs(a, b, split_cost)
         points, fold = self.points, None
-        if self.core.has_ranks and split_cost == 0 and size.max_splits is None:
+        if self.folds and split_cost == 0 and size.max_splits is None:
             largest = max(a, 0) * points.n_pos + max(b, 0) * points.n_neg
             fold = self._factor_for_splits(size, largest)
         if fold is None:
@@ -337,7 +339,7 @@ class SearchOracle(CostOracle):
         self, a: int, b: int, size: SizeLimit, *, cutoff: int, split_cost: int = 0
     ) -> Tree | None:
         """Find a tree below a cutoff in no time, if possible; see :meth:`cheapest`."""
-        if size.max_splits is not None or not _is_long(size) or self.core.has_ranks:
+        if size.max_splits is not None or not _is_long(size) or self.folds:
             return None
         costs = self._costs(a, b, split_cost)
         effort = Effort.FIRST_TREES
