@@ -140,15 +140,19 @@ def test_the_checkers_metrics_are_those_of_the_package(name: str) -> None:
     known, options = OPTIONS.get(name, (name, {}))
     ours = ((Fraction(1), known, options),)
     metric, unit = METRICS[name](), Fraction(1, 3)
+    rises, falls = (
+        checker.rises(one, [4 * unit, 3 * unit], 1) for one in (ours, checker.negative(ours))
+    )
+    assert (rises, falls) == (metric.is_monotone, metric.is_antitone)
     for tp in range(4):
         for tn in range(5):
             exact = metric.value(Confusion(*(unit * n for n in (tp, 4 - tn, 3 - tp, tn))))
             value = _value(ours, tp, tn, unit)
             assert (value + _number(exact) * Fraction(-1)).sign() == 0
             for worse in ((tp - 1, tn), (tp, tn - 1)):
-                if min(worse) >= 0 and known in checker.RISING:
+                if min(worse) >= 0 and rises:
                     assert _value(ours, *worse, unit) <= value
-                if min(worse) >= 0 and known in checker.FALLING:
+                if min(worse) >= 0 and falls:
                     assert value <= _value(ours, *worse, unit)
 
 
