@@ -50,8 +50,6 @@ from goct.verify.checker import ANY, Data, Number, Question, read_header
 
 MEMORY_LIMIT = 1 << 30
 """Bytes that the facts of one question may take before they are trimmed."""
-_MOST_INSIDE = 10**12
-"""Sets of rows of depth two, times pairs of features, times rows: what the checker may list."""
 _CORE_ANY = 255
 """Any depth, for the core."""
 
@@ -859,10 +857,9 @@ class _Plane:
             return {}
         task, fn, size = self.task, self.staircase.low, self.task.size
         features = task.problem.features.n_kept
-        tables: int = features ** max(min(size.deepest, size.most_splits) - 2, 0)
+        tables = checker.listed(features, min(size.deepest, size.most_splits))
         number = sum(bool(part.any()) for part in left)
-        rows = task.problem.n_rows + self.plane.n_pos
-        if number * tables * features**2 * rows > _MOST_INSIDE:
+        if number * tables * (task.problem.n_rows + len(fn)) > checker.MOST_LISTED:
             return {}
         # Lines without a price or a budget, in the directions that were asked.
         known = {(max(self.plane.n_neg, 1), max(self.plane.n_pos, 1)): 0}

@@ -88,7 +88,7 @@ def random_question(rng: np.random.Generator) -> tuple[goct.Problem, dict[str, A
         leaf = str(rng.choice(["min_leaf_weight", "min_samples_leaf"]))
         asked[leaf] = int(rng.integers(1, 6))
     constraints: list[Any] = []
-    while rng.random() < 0.35:
+    while rng.random() < 0.35:  # those that only a model can answer take long
         metric, sense = random_metric(rng, problem.n_classes), str(rng.choice([">=", "<="]))
         threshold = Fraction(int(rng.integers(0, 11)), int(rng.choice([1, 10, 10])))
         constraints.append(MetricConstraint(metric, sense, threshold))
@@ -110,7 +110,7 @@ def ask(problem: goct.Problem, asked: dict[str, Any], path: Path, kind: str) -> 
         if kind == "frontier":
             asked = {k: v for k, v in asked.items() if k.startswith("max")}
             return goct.frontier(problem, certificate=path, **asked)
-        return goct.solve(problem, certificate=path, engine="auto", **asked)
+        return goct.solve(problem, certificate=path, **asked)
 
 
 # ---- brute force
@@ -256,7 +256,9 @@ def main() -> int:
     n_mutants = int(sys.argv[3]) if len(sys.argv) > 3 else 20
     path, seen = Path(tempfile.mkdtemp()) / "proof.gct", Counter[str]()
     warnings.simplefilter("ignore")
-    for one in range(seed, seed + number):
+    for done, one in enumerate(range(seed, seed + number)):
+        if done % 500 == 499:
+            print(f"{done + 1} questions, {seen['WRONG']} wrong", flush=True)
         what, wrong = attempt(one, path, n_mutants=n_mutants)
         seen[what] += 1
         if wrong:

@@ -417,6 +417,15 @@ def test_points_of_too_few_trees() -> None:
             check_certificate(forged(data, question, facts, **claim), data)
 
 
+def test_more_points_than_anybody_lists() -> None:
+    data = one_hot(40)
+    question = {"costs": [[0, 1], [1, 0]], "unit": "1", "inside": [[63, 10**9]]}
+    claim: dict[str, Any] = {"metric": [["1", "gmean", {}]], "max_depth": 8, "tree": [1, 0, 1]}
+    facts = [["split", [], 8, 0, [0], []]]
+    with pytest.raises(RejectedError, match="too many points"):
+        check_certificate(forged(data, question, facts, **claim), data)
+
+
 @pytest.mark.parametrize(
     ("X", "counts"),
     [
@@ -444,6 +453,16 @@ def test_large_weights_are_exact() -> None:
     assert costs.leaves(rows.totals, heavy=False) == 2**55 + 1
     sides = costs.sides(rows.totals, rows.right, heavy=False)
     assert sides.sum(axis=0).tolist() == [2**55 + 1, 2**55]
+
+
+def test_tables_of_thresholds_with_large_weights() -> None:
+    X, labels = np.array([[0, 2], [1, 0], [2, 1], [3, 3]]), [0, 1, 0, 1]
+    counts = np.eye(2, dtype=np.int64)[labels] * (2**55 + 1)
+    data = replace(Data.merge(X, counts, counts.sum(axis=1)), classes=("0", "1"))
+    claim: dict[str, Any] = {"max_depth": 2, "tree": [0, 0, [1, 0, 1]], "status": "bound"}
+    facts = [["table", [], 2, 0, [0], list(range(6))]]
+    proof = forged(data, {"unit": f"1/{4 * (2**55 + 1)}"}, facts, bound=["1"], **claim)
+    assert check_certificate(proof, data).bound == 1
 
 
 def test_costs_that_are_not_those_of_errors() -> None:

@@ -42,6 +42,7 @@ LONGEST = 2**23  # no line has more bytes, as values take many times as much as 
 MOST_UNPACKED = 64  # times the bytes of the file; what the engine writes packs ten times at most
 MOST_STEPS = 2**22  # numbers of false negatives
 MOST_NUMBERS = 10**4  # numbers of splits that a penalty leaves
+MOST_LISTED = 10**12  # sets of rows of depth two, times pairs of features, times rows
 Array = NDArray[Any]
 _SHORT = Repr()
 _SHORT.maxother, _SHORT.maxstring = 200, 60
@@ -379,6 +380,8 @@ LINEAR: dict[str, Callable[[int, int, int | None, list[Fraction], dict[str, Any]
 classes, and parameters. Instance costs are in the data."""
 RISING = frozenset((*RATIOS, *SQUARES, "own"))
 """Metrics that never fall when TP or TN rises and the class sizes stay; those of `LINEAR` may."""
+STRAIGHT = frozenset({"f_beta", "jaccard", "precision", "npv", "kappa"})
+"""Those of two classes that are quotients of linear functions."""
 OPTIONS = {
     "f_beta": {"beta"},
     "class_cost": {"false_negative", "false_positive"},
@@ -415,6 +418,14 @@ def read_metric(terms: Any, own: Callable[..., Number] | None = None) -> Metric:
 def is_linear(metric: Metric) -> bool:
     """Say whether a metric adds up rewards of samples."""
     return all(name in LINEAR for _, name, _ in metric)
+
+
+def is_straight(metric: Metric) -> bool:
+    """Say whether a metric is a quotient of linear functions of FN and FP, and 0 where both are 0.
+
+    The denominator is not negative. So on a line, values are between those at two ends.
+    """
+    return is_linear(metric) or [name in STRAIGHT for _, name, _ in metric] == [True]
 
 
 def negative(metric: Metric) -> Metric:
@@ -839,6 +850,11 @@ class Facts:
             np.maximum(bounds[:, m], (known[:, None] - lost).max(axis=1), out=bounds[:, m])
 
 
+def listed(features: int, depth: int) -> int:
+    """Return how many pairs of features are looked at to list the points of trees."""
+    return int(features ** min(max(depth, 2), 64))  # with 64, too many in any case
+
+
 class Front:
     """The points (FN, FP) of all trees of a depth on some rows, up to a cost a · FN + b · FP.
 
@@ -1065,6 +1081,8 @@ class Check:
             require(plain and sum(self.totals) < 2**51, "points need free splits and small counts")
             counts = costs.data.counts[:, list(self.two_classes())].T
             depth = min(last.depth, integer(most))  # a tree is no deeper than it has splits
+            rows = len(self.weight) + len(self.steps)
+            require(listed(facts.around[1].size, depth) * rows <= MOST_LISTED, "too many points")
             given = costs, np.array(self.direction(question)), counts
             front = Front(given, np.ones(len(self.weight), dtype=bool), depth, facts.last)
             fronts.append((most, limit, front.points(integer(limit) - base, most)))
@@ -1077,10 +1095,15 @@ class Check:
         return (1, 0) if self.positive else (0, 1)
 
     @cached_property
+    def units(self) -> list[int]:
+        """What numbers of false negatives, and of false positives, are multiples of."""
+        divisors = np.gcd.reduce(self.data.counts[:, list(self.two_classes())], axis=0, initial=0)
+        return [max(int(divisor), 1) for divisor in divisors]
+
+    @cached_property
     def steps(self) -> Array:
         """The numbers of false negatives that trees may have."""
-        p, _ = self.two_classes()
-        each = max(int(np.gcd.reduce(self.data.counts[:, p], initial=0)), 1)
+        (p, _), (each, _) = self.two_classes(), self.units
         few = self.totals[p] // each < MOST_STEPS
         require(few, "the weights are too fine to check; round them")
         return np.arange(0, self.totals[p] + 1, each)
@@ -1096,6 +1119,13 @@ class Check:
             self.rises(metric if sense == ">=" else negative(metric))
             for metric, sense, _ in task.constraints
         ]
+
+    def cells(self, fn: Any, fp: Any) -> list[list[Any]]:
+        """Return counts by true and predicted class at a point."""
+        p, n = self.two_classes()
+        n_pos, n_neg = self.totals[p], self.totals[n]
+        positive, negative = [n_pos - fn, fn], [fp, n_neg - fp]
+        return [positive, negative] if p == 0 else [negative[::-1], positive[::-1]]
 
     def direction(self, question: Question) -> tuple[int, int]:
         """Return what false negatives and false positives cost."""
@@ -1232,22 +1262,31 @@ class Check:
         helps = zip(task.constraints, self.monotone(task), strict=True)
         monotone = [constraint for constraint, is_monotone in helps if is_monotone]
 
-        def is_better(fn: int, fp: int, splits: int) -> bool:
-            cells = (
-                [[n_pos - fn, fn], [fp, n_neg - fp]]
-                if p == 0
-                else [[n_neg - fp, fp], [fn, n_pos - fn]]
-            )
-            if bound is not None and self.value(task.metric, cells) <= bound + Number.of(
+        def exceeds(fn: Any, fp: Any, splits: int) -> bool:
+            cells = self.cells(fn, fp)
+            return bound is None or not self.value(task.metric, cells) <= bound + Number.of(
                 task.penalty * splits
-            ):
-                return False
-            return self.meets(monotone, cells)
+            )
+
+        def is_better(fn: int, fp: int, splits: int) -> bool:
+            return exceeds(fn, fp, splits) and self.meets(monotone, self.cells(fn, fp))
 
         def check(points: Iterable[Any], splits: int) -> None:
             for fn, fp in points:
                 what = f"better trees with {fn} false negatives and {fp} false positives may exist"
                 require(not is_better(fn, fp, splits), what)
+
+        def closes(line: tuple[int, int, int], left: int, right: int, splits: int) -> bool:
+            """Say whether a line excludes all that is better and between two numbers of FN.
+
+            On the line itself the ends decide, which need not be whole numbers.
+            """
+            a, b, least = line
+            high, low = Fraction(least - a * left, b), Fraction(least - a * right, b)
+            if not is_straight(task.metric) or not 0 <= high <= n_neg:
+                return False
+            x, y = (Fraction(right), low) if low >= 0 else (Fraction(least, a), Fraction(0))
+            return not exceeds(left, high, splits) and not exceeds(x, y, splits)
 
         check([(0, n_neg), (n_pos, 0)], 0)
         # Without a penalty, trees with fewer splits are among those with more. With one, each
@@ -1255,7 +1294,7 @@ class Check:
         fn, number = self.steps, 1 if task.penalty else max(most, 1)
         while number <= most and is_better(0, 0, number):
             require(not task.penalty or number <= MOST_NUMBERS, "the penalty is too small to check")
-            floor = np.zeros(len(fn), dtype=np.int64)
+            floor, lines = np.zeros(len(fn), dtype=np.int64), []
             for question in questions:
                 a, b = self.direction(question)
                 least = question.at(number, task.deepest)
@@ -1264,12 +1303,25 @@ class Check:
                         check(points.tolist(), number)
                         least = limit + 1
                 if least is not None:
+                    unit = max(math.gcd(a * self.units[0], b * self.units[1]), 1)
+                    least = -(-least // unit) * unit  # as all costs are multiples of it
                     low = -((a * fn - least) // b) if b else np.where(a * fn < least, n_neg + 1, 0)
                     floor = np.maximum(floor, low)
+                    lines += [(a, b, least)] * (b > 0)
             floor = np.minimum.accumulate(np.minimum(floor, n_neg + 1))
-            # The metric and the constraints are monotone: the corners of the staircase decide.
+            # The metric and the constraints are monotone: the corners of the staircase decide, and
+            # many at once, if the point with the fewest errors of each kind is no better.
             corners = np.flatnonzero(np.diff(floor, prepend=n_neg + 1) < 0)
-            check(((int(fn[i]), int(floor[i])) for i in corners), number)
+            ranges = [(0, len(corners) - 1)] if len(corners) else []
+            while ranges:
+                i, j = ranges.pop()
+                left, right, fewest = (int(n) for n in (*fn[corners[[i, j]]], floor[corners[j]]))
+                if i == j:
+                    check([(left, fewest)], number)
+                elif is_better(left, fewest, number) and not any(
+                    closes(line, left, right, number) for line in lines
+                ):
+                    ranges += [(i, (i + j) // 2), ((i + j) // 2 + 1, j)]
             number += 1
 
     def statement(self, status: str) -> str:
