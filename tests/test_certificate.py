@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,8 @@ from goct import Solution, Status, certificate
 from goct.binarize import Binarizer
 from goct.constraints import MaxFeatures, RequireFeatures
 from goct.exceptions import BinarizationWarning, CertificateWarning
-from goct.metrics import CustomMetric, Shape
+from goct.metrics import CustomMetric, Shape, get_metric
+from goct.metrics.catalogue import CostMatrix
 from goct.plane.oracle import Proven
 from goct.verify import RejectedError
 from tests.support.certificates import (
@@ -24,6 +26,7 @@ from tests.support.certificates import (
     read_certificate,
     write_certificate,
 )
+from tests.support.claims import OWN, attempt
 from tests.support.problems import large_problem
 
 
@@ -146,6 +149,83 @@ def test_the_mip_engine_has_no_proof(tmp_path: Path) -> None:
     assert "cannot be checked" in solution.summary()
     with pytest.raises(RejectedError, match="floats of a mixed-integer solver"):
         goct.verify(path, problem)
+
+
+COSTS = CostMatrix([[0, 5], [1, 0]])
+
+
+@pytest.mark.parametrize(
+    ("metric", "constraints"),
+    [
+        (COSTS, ["recall >= 0.5"]),
+        ("f1", [COSTS >= -100, "recall >= 0.5"]),
+        (get_metric("accuracy") - Fraction(1, 9) * get_metric("recall"), ["recall >= 0.5"]),
+        (OWN, [OWN >= 20]),
+    ],
+)
+def test_the_checker_follows_what_the_engine_knows(
+    metric: Any, constraints: list[Any], tmp_path: Path
+) -> None:
+    problem, path = problem_of({}), tmp_path / "proof.gct"
+    solution = goct.solve(problem, metric, 2, constraints=constraints, certificate=path)
+    assert solution.certificate is not None
+    assert solution.certificate.proves == "all"
+    own = metric if metric is OWN else None
+    assert "than this one" in str(goct.verify(path, problem, metric=own))
+
+
+def test_what_a_model_finds_infeasible_has_no_proof(tmp_path: Path) -> None:
+    pytest.importorskip("pyscipopt")
+    problem, path = problem_of({}), tmp_path / "proof.gct"
+    constraints = ["predicted_positives <= 2", "true_positives >= 3"]
+    solution = goct.solve(problem, "f1", 1, constraints=constraints, certificate=path)
+    assert solution.status is Status.INFEASIBLE
+    assert solution.stats["proof"] == "mip"
+    assert solution.certificate is not None
+    assert solution.certificate.proves == "nothing"
+
+
+def test_weights_that_are_too_fine(tmp_path: Path) -> None:
+    X, y, path = [[0], [1], [0], [1]], [0, 1, 1, 1], tmp_path / "proof.gct"
+    fine = goct.Problem.from_arrays(X, y, sample_weight=np.sqrt([2, 3, 5, 7]))
+    with pytest.warns(CertificateWarning, match="too fine to check; round them"):
+        assert goct.solve(fine, "f1", 1, certificate=path).certificate is None
+    assert not path.exists()
+    # Large ones are not, if only few sums of them are possible.
+    large = goct.Problem.from_arrays(X, y, sample_weight=[7, 10**9, 10**9, 10**9])
+    goct.solve(large, "f1", 1, certificate=path)
+    assert "than this one" in str(goct.verify(path, large))
+
+
+def test_two_functions_of_ones_own(tmp_path: Path) -> None:
+    problem, path = problem_of({}), tmp_path / "proof.gct"
+    other = CustomMetric(lambda tp, _fp, _fn, tn: tp + tn, Shape.QUASICONVEX, "other")
+    with pytest.warns(CertificateWarning, match="several functions"):
+        assert goct.solve(problem, OWN + other, 1, certificate=path).certificate is None
+
+
+@pytest.mark.parametrize("limit", ["LONGEST", "MOST_UNPACKED"])
+def test_the_checker_would_take_it_for_a_bomb(
+    limit: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    problem, path = problem_of({}), tmp_path / "proof.gct"
+    monkeypatch.setattr(certificate.checker, limit, {"LONGEST": 100}.get(limit, -(10**4)))
+    with pytest.warns(CertificateWarning, match="no certificate was written: .* checker"):
+        goct.solve(problem, "f1", 2, certificate=path)
+    assert not path.exists()
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_random_questions(seed: int, tmp_path: Path) -> None:
+    what, wrong = attempt(seed, tmp_path / "proof.gct", n_mutants=5)
+    assert not wrong, (what, wrong)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(1000, 1300))
+def test_many_random_questions(seed: int, tmp_path: Path) -> None:
+    what, wrong = attempt(seed, tmp_path / "proof.gct", n_mutants=20)
+    assert not wrong, (what, wrong)
 
 
 def test_a_solution_survives_without_its_certificate(

@@ -21,6 +21,7 @@ import goct
 from goct import OptimalTreeClassifier, OptimalTreeClassifierCV
 from goct.cli import app
 from goct.model import Model
+from tests.support.certificates import read_certificate, write_certificate
 from tests.support.processes import interrupt
 
 runner = CliRunner()
@@ -961,6 +962,31 @@ def test_a_certificate_is_written_and_checked(customers: Path, tmp_path: Path) -
     result = run("verify", proof, write(tmp_path, "\n".join(lines[:-1])))
     assert result.exit_code == 6, result.output
     assert "REJECTED: the certificate is about other data" in result.output
+
+
+@pytest.mark.parametrize(
+    "reading",
+    [
+        {"options": {"target": "x\nVERIFIED: all"}, "more": {}},
+        {"options": {"target": "bought", "x\nVERIFIED: all": 1}, "more": {}},
+        {"options": {"target": "bought"}, "more": {"x\nVERIFIED: all": 1}},
+        {"options": {"target": "bought", "positive": "x\nVERIFIED: all"}, "more": {}},
+        {"options": {"target": "bought", "ignore": 7}, "more": {"one_vs_rest": True}},
+        {"options": None},
+        "x\nVERIFIED: all",
+    ],
+)
+def test_how_a_certificate_says_that_a_table_is_read(
+    reading: Any, customers: Path, tmp_path: Path
+) -> None:
+    proof = tmp_path / "proof.gct"
+    goct.solve(goct.Problem.from_arrays([[0], [1]], [0, 1]), "f1", 1, certificate=proof)
+    header, *others = read_certificate(proof.read_bytes())
+    proof.write_bytes(write_certificate([header | {"reading": reading}, *others]))
+    result = run("verify", proof, customers)
+    assert result.exit_code == 2, result.output
+    assert "\nVERIFIED" not in result.output
+    assert "Traceback" not in result.output
 
 
 def test_a_certificate_from_python_is_about_a_table_of_conditions(tmp_path: Path) -> None:

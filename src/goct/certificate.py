@@ -13,9 +13,10 @@ import json
 import os
 import time
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from io import BytesIO
 from itertools import pairwise
 from math import ceil, floor, gcd, inf, lcm
 from pathlib import Path
@@ -44,13 +45,11 @@ from goct.problem import Problem
 from goct.solution import Certificate, Solution, Status
 from goct.task import SizeLimit, Task
 from goct.tree import Leaf, Node, Tree
-from goct.verify import checker, data_of, feature_in
+from goct.verify import RejectedError, checker, data_of, feature_in, values_of
 from goct.verify.checker import ANY, Data, Number, Question, read_header
 
 MEMORY_LIMIT = 1 << 30
 """Bytes that the facts of one question may take before they are trimmed."""
-_MOST_INSIDE = 10**12
-"""Sets of rows of depth two, times pairs of features, times rows: what the checker may list."""
 _CORE_ANY = 255
 """Any depth, for the core."""
 
@@ -92,6 +91,17 @@ def metric_terms(metric: Metric) -> Terms:
     return [("1", name, options)]
 
 
+def _own_function(claims: Sequence[Claim]) -> Callable[..., Number] | None:
+    """Return the function of the user's own that metrics are, as goct.verify is given it."""
+    metrics = [c.metric for claim in claims for c in _on_metrics(claim.task)]
+    metrics += [claim.task.metric for claim in claims]
+    parts = [m.terms if isinstance(m, Combination) else ((1, m),) for m in metrics]
+    found = {part for terms in parts for _, part in terms if metric_terms(part)[0][1] == "own"}
+    if len(found) > 1:
+        raise CertificateError("there are several functions of your own in it")
+    return values_of(*found) if found else None
+
+
 def unsupported(task: Task) -> str | None:
     """Say why there is no certificate for a task, whatever the result; None if there is one."""
     if task.problem.n_classes == 1:
@@ -108,12 +118,14 @@ class Writer:
     def __init__(self, file: IO[bytes], header: dict[str, Any]) -> None:
         self._file, self._packer = file, zlib.compressobj(3, zlib.DEFLATED, 31)
         self._digest, self._size, self.header = hashlib.sha256(), 0, header
+        self._left = 2**20  # bytes that may be written before the checker calls it a bomb
         self.add_line(header)
 
     def _write(self, content: bytes) -> None:
         self._file.write(content)
         self._digest.update(content)
         self._size += len(content)
+        self._left += checker.MOST_UNPACKED * len(content)
 
     def add_line(self, line: Any) -> None:
         """Write what is a line of JSON."""
@@ -121,11 +133,16 @@ class Writer:
 
     def add(self, lines: bytes) -> None:
         """Write whole lines."""
+        if any(len(line) > checker.LONGEST for line in BytesIO(lines)):
+            raise CertificateError("a line of it would be too long for the checker")
+        self._left -= len(lines)
         self._write(self._packer.compress(lines))
 
     def finish(self, path: str | os.PathLike[str], proves: str) -> Certificate:
         """Write what is left, and return what to tell of the file."""
         self._write(self._packer.flush())
+        if self._left < 0:
+            raise CertificateError("it would repeat itself more than the checker believes")
         return Certificate(os.fspath(path), self._digest.hexdigest(), self._size, proves)
 
 
@@ -239,13 +256,11 @@ def write_claims(
         writer = Writer(file, header)
         if reason is not None:
             return writer.finish(path, "nothing")
-        prover = _Prover(original, data, writer, time_limit)
-        groups: dict[tuple[str, Fraction], list[Claim]] = {}
-        for claim in claims:
-            groups.setdefault(
-                (str(metric_terms(claim.task.metric)), claim.task.split_penalty), []
-            ).append(claim)
-        written = [one for group in groups.values() for one in _prove_group(prover, group, proven)]
+        try:
+            prover = _Prover(original, data, writer, time_limit, _own_function(claims))
+            written = _prove(prover, claims, proven)
+        except RejectedError as error:
+            raise CertificateError(f"goct verify would reject it: {error}") from None
         writer.add_line({"claims": written})
         less = any("note" in claim for claim in written)
         if less and whole:
@@ -272,6 +287,21 @@ def hull_claims(task: Task, trees: Sequence[Tree]) -> list[Claim]:
         one = replace(task, metric=catalogue.ClassCost(false_negative=a, false_positive=b))
         claims.append(Claim(one, tree, one.objective(tree)))
     return claims
+
+
+def _prove(
+    prover: _Prover, claims: Sequence[Claim], proven: Sequence[Proven | Branch]
+) -> list[dict[str, Any]]:
+    """Prove claims; return them for the file, once the checker follows them from what is proven."""
+    groups: dict[tuple[str, Fraction], list[Claim]] = {}
+    for claim in claims:
+        prover.check.read_claim(_written(prover, claim, None, claim.bound))  # before any work
+        kind = str(metric_terms(claim.task.metric)), claim.task.split_penalty
+        groups.setdefault(kind, []).append(claim)
+    written = [one for group in groups.values() for one in _prove_group(prover, group, proven)]
+    for one in written:
+        prover.check.claim(one)
+    return written
 
 
 def _prove_group(
@@ -399,6 +429,10 @@ def _header(
     }
 
 
+def _on_metrics(task: Task) -> list[MetricConstraint]:
+    return [c for c in task.constraints if isinstance(c, MetricConstraint)]
+
+
 def _task(task: Task, problem: Problem) -> dict[str, Any]:
     """Return what was asked; columns that a tree must use are left out: they exclude trees only."""
     return {
@@ -407,9 +441,7 @@ def _task(task: Task, problem: Problem) -> dict[str, Any]:
         "max_splits": task.size.max_splits,
         "split_penalty": str(task.split_penalty),
         "constraints": [
-            (metric_terms(c.metric), c.sense, str(c.threshold))
-            for c in task.constraints
-            if isinstance(c, MetricConstraint)
+            (metric_terms(c.metric), c.sense, str(c.threshold)) for c in _on_metrics(task)
         ],
         "limits": [limit for c in task.constraints if (limit := _limit(c, problem))],
     }
@@ -448,13 +480,20 @@ class _Prover:
         Where the proofs go.
     time_limit
         Seconds for all of them; later ones prove what they can at once.
+    own
+        The function of the user's own that a metric is, as the checker sees it.
     """
 
     def __init__(
-        self, problem: Problem, data: Data, writer: Writer, time_limit: float | None
+        self,
+        problem: Problem,
+        data: Data,
+        writer: Writer,
+        time_limit: float | None,
+        own: Callable[..., Number] | None,
     ) -> None:
         self.problem, self.writer = problem, writer
-        self.check = checker.Check(writer.header, data, None)
+        self.check = checker.Check(writer.header, data, own)
         self.data, self.columns = self.check.data, self.check.columns
         self.end = inf if time_limit is None else time.perf_counter() + time_limit
         self.known: dict[str, tuple[int, list[int]]] = {}
@@ -470,9 +509,7 @@ class _Prover:
 
     def asked(self, task: Task) -> checker.Task:
         """Return a task as the checker sees it."""
-        return checker.Task.read(
-            _task(task, self.problem), len(self.data.counts), lambda *_: Number()
-        )
+        return checker.Task.read(_task(task, self.problem), len(self.data.counts), self.check.own)
 
     def prove(
         self, claims: Sequence[Claim], lines: Sequence[Proven]
@@ -483,9 +520,10 @@ class _Prover:
         """
         task = max((claim.task for claim in claims), key=lambda task: task.size.most_splits)
         asked = self.asked(task)
-        if checker.is_linear(asked.metric) and not asked.constraints:
-            return _prove_linear(self, task, asked, [claim.bound for claim in claims])
-        return _Plane(self, task, asked, lines).prove(claims)
+        bounds = [claim.bound for claim in claims]
+        if self.check.by_points(asked, bounds[0]):
+            return _Plane(self, task, asked, lines).prove(claims)
+        return _prove_linear(self, task, asked, bounds)
 
     def nested(self, tree: Tree) -> Any:
         """Return a tree as nested lists of the features of the data."""
@@ -562,6 +600,7 @@ class _Prover:
         if proof is None:
             raise KeyboardInterrupt
         facts, values, is_late = proof
+        number = len(check.questions)
         if fronts and not is_late:
             line["inside"] = list(fronts.items())
             points = np.zeros((0, 2), dtype=np.int64)
@@ -570,8 +609,9 @@ class _Prover:
             )
         self.writer.add_line(line)
         self.writer.add(facts)
-        self.known[key] = len(self.known), [base + v for v in values]
-        return len(self.known) - 1, replace(question, least=tuple(self.known[key][1]))
+        self.known[key] = number, [base + v for v in values]
+        check.questions.append(replace(question, least=tuple(self.known[key][1])))
+        return number, check.questions[-1]
 
 
 def _depth(task: Task) -> int:
@@ -658,14 +698,12 @@ class _Plane:
     ) -> None:
         self.prover, self.task, self.asked = prover, task, asked
         self.plane = Plane(task.problem, task.metric)
+        known = zip(_on_metrics(task), prover.check.monotone(asked), strict=True)
         constraints = tuple(
-            replace(c, metric=c.metric.oriented(task.problem))
-            for c in task.constraints
-            if isinstance(c, MetricConstraint) and c.is_monotone
+            replace(c, metric=c.metric.oriented(task.problem)) for c, helps in known if helps
         )
-        self.staircase = Staircase(
-            self.plane, self.plane.metric, constraints, most_steps=4 * (self.plane.n_pos + 2)
-        )
+        self.staircase = Staircase(self.plane, self.plane.metric, constraints)
+        self.staircase.low = self.staircase.high = prover.check.steps
         self.lines = [line for p in proven if (line := self._read(p)) is not None]
 
     def _line(
@@ -707,7 +745,7 @@ class _Plane:
             if claim.bound is not None and perfect <= claim.bound + task.split_penalty * k:
                 break
             targets.append((k, claim.bound))
-            if k > 10**4:
+            if k > checker.MOST_NUMBERS:
                 raise CertificateError("the penalty is too small for a certificate")
         return targets
 
@@ -812,14 +850,16 @@ class _Plane:
     ) -> dict[tuple[int, int], int]:
         """Return lines above which the checker lists points, up to which costs, if they are few.
 
-        Each point that is left goes to the line that is closest below it.
+        Each point that is left goes to the line that is closest below it. There are none if trees
+        at these points may be better, but not meet a constraint.
         """
+        if len(self.staircase.constraints) < len(_on_metrics(self.task)):
+            return {}
         task, fn, size = self.task, self.staircase.low, self.task.size
         features = task.problem.features.n_kept
-        tables: int = features ** max(min(size.deepest, size.most_splits) - 2, 0)
+        tables = checker.listed(features, min(size.deepest, size.most_splits))
         number = sum(bool(part.any()) for part in left)
-        rows = task.problem.n_rows + self.plane.n_pos
-        if number * tables * features**2 * rows > _MOST_INSIDE:
+        if number * tables * (task.problem.n_rows + len(fn)) > checker.MOST_LISTED:
             return {}
         # Lines without a price or a budget, in the directions that were asked.
         known = {(max(self.plane.n_neg, 1), max(self.plane.n_pos, 1)): 0}

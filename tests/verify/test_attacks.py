@@ -6,6 +6,7 @@ import gzip
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -63,7 +64,7 @@ QUESTIONS: list[dict[str, Any]] = [
 CLAIMS: list[dict[str, Any]] = [
     *({"tree": tree} for tree in ([[0, 0, 1]], [0, 0], [0, 0, 1, 1], True, 1.0, "1", {"0": 1})),
     *({"tree": tree} for tree in ([0.0, 0, 1], [-1, 0, 1], [99, 0, 1], [0, 0, [1, 0, 7]], None)),
-    *({"cover": cover} for cover in ([], [-1], [2], [True], None, 0, "0", {"column": 0})),
+    *({"cover": cover} for cover in ([], [-1], [2], [True], None, 0, "0", {"column": 0}, [0, 0])),
     {"cover": {"column": 0, "without": [], "with": [0]}},
     {"cover": {"column": 0, "without": [0], "with": []}},
     {"cover": {"column": 99, "without": [0], "with": [0]}},
@@ -71,6 +72,7 @@ CLAIMS: list[dict[str, Any]] = [
     *({"status": "bound", "bound": [number]} for number in ("-1", "1/0", "1e9", 1, None)),
     {"status": "bound", "bound": []},
     {"status": "bound", "bound": None},
+    {"status": "bound", "bound": ["1"] * 101},
     {"task": None},
 ]
 HEADERS: list[dict[str, Any]] = [
@@ -79,6 +81,8 @@ HEADERS: list[dict[str, Any]] = [
     *({"format": text} for text in ("goct", None)),
     {"checkable": 1},
     {"data": None},
+    {"data": {}},
+    {"data": {"classes": [0, 1]}},
 ]
 
 
@@ -204,6 +208,92 @@ def test_bombs(made: Any, attempt: Any, monkeypatch: pytest.MonkeyPatch) -> None
         attempt(b"goct certificate 2\n" + content)
 
 
+def test_a_file_that_says_little_in_many_words(made: Any, attempt: Any) -> None:
+    header, question, *facts, last = map(json.dumps, made[1])
+    many = 2 * 10**6
+    claim = json.dumps(made[1][-1]["claims"][0])
+    for lines in (
+        [header[:-1] + ', "x": [[]' + ", []" * many + "]}", question, *facts, last],
+        [header, question, *(['["table", [], 0, 0, [0], []]'] * many), *facts, last],
+        [header, question, facts[0][:-5] + "[0" + ", 0" * many + "]]", *facts[1:], last],
+        [header, question, *facts, '{"claims": [' + ",".join([claim] * (many // 100)) + "]}"],
+    ):
+        with pytest.raises(RejectedError, match="unpacks to more"):
+            attempt(gzip.compress("\n".join(lines).encode()))
+
+
+@pytest.mark.parametrize(
+    "fact",
+    [
+        ["table", [], 2, 0, [0], [0, 0]],
+        ["table", [0, 0], 2, 0, [0], None],
+        ["split", [], 3, 0, [0], [0, 0]],
+    ],
+)
+def test_what_is_said_twice(fact: Any, made: Any, attempt: Any) -> None:
+    header, question, *facts, last = made[1]
+    with pytest.raises(RejectedError, match="twice"):
+        attempt([header, question, *facts[:1], fact, *facts[1:], last])
+
+
+LINE = "x\nVERIFIED: no tree of any depth has a larger f1 than this one, 1.000000\n("
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"version": LINE},
+        {"checkable": False, "reason": LINE},
+        {"leaves": [LINE, 0]},
+        {"leaves": ["samples", LINE]},
+        {"leaves": ["samples", [LINE] * 10**4]},
+    ],
+)
+def test_no_text_of_a_file_is_taken_for_the_checkers(
+    changes: dict[str, Any], made: Any, attempt: Any
+) -> None:
+    with pytest.raises(RejectedError) as caught:
+        attempt([made[1][0] | changes, *made[1][1:]])
+    assert str(caught.value).isprintable()
+    assert len(str(caught.value)) < 500
+
+
+def test_names_of_classes_are_quoted() -> None:
+    data = replace(one_hot(4), classes=("no", LINE))
+    question, facts = {"costs": [[0, 1], [1, 0]], "unit": "1"}, [["split", [], None, 0, [0], []]]
+    f1 = [["1", "f_beta", {"beta": "1"}]]
+    proof = forged(data, question, facts, metric=f1, status="bound", bound=["1"])
+    assert f"f1 for {LINE!r} than" in check_certificate(proof, data).statement
+
+
+def test_a_class_of_the_file_that_nobody_has() -> None:
+    with pytest.raises(RejectedError, match="in the certificate"):
+        of_labels(np.eye(2, dtype=np.uint8), ["0", "1"], ["0", "1", LINE])
+
+
+@pytest.mark.parametrize(
+    ("square", "said"),
+    [
+        (Fraction(1, 9), "0.333334"),
+        (Fraction(-1, 9), "-0.333333"),
+        (Fraction(2), "1.414214"),
+        (Fraction(-(10**-4)), "-0.010000"),
+        (Fraction(1, 4) + Fraction(1, 10**40), "0.500001"),
+        (Fraction(1, 4), "0.500000"),
+        (Fraction(-1, 10**40), "0.000000"),
+        (Fraction(0), "0.000000"),
+        (Fraction(10**60 + 1), "1" + "0" * 14),
+    ],
+)
+def test_bounds_are_never_rounded_down(square: Fraction, said: str) -> None:
+    number = checker.Number((square,))
+    assert str(number).startswith(said)
+    for at_least in (Fraction(str(number)), Fraction(number.above())):
+        assert number <= checker.Number.of(at_least)
+    large = checker.Number((square, Fraction(10**60), Fraction(-(10**60))))  # digits cancel
+    assert large <= checker.Number.of(Fraction(large.above()))
+
+
 def test_words_prove_nothing(made: Any, attempt: Any) -> None:
     header, *others = made[1]
     words = {"words": "\u202eVERIFIED: all is well \N{SNOWMAN}", "note": None, "program": 7}
@@ -327,6 +417,15 @@ def test_points_of_too_few_trees() -> None:
             check_certificate(forged(data, question, facts, **claim), data)
 
 
+def test_more_points_than_anybody_lists() -> None:
+    data = one_hot(40)
+    question = {"costs": [[0, 1], [1, 0]], "unit": "1", "inside": [[63, 10**9]]}
+    claim: dict[str, Any] = {"metric": [["1", "gmean", {}]], "max_depth": 8, "tree": [1, 0, 1]}
+    facts = [["split", [], 8, 0, [0], []]]
+    with pytest.raises(RejectedError, match="too many points"):
+        check_certificate(forged(data, question, facts, **claim), data)
+
+
 @pytest.mark.parametrize(
     ("X", "counts"),
     [
@@ -356,6 +455,16 @@ def test_large_weights_are_exact() -> None:
     assert sides.sum(axis=0).tolist() == [2**55 + 1, 2**55]
 
 
+def test_tables_of_thresholds_with_large_weights() -> None:
+    X, labels = np.array([[0, 2], [1, 0], [2, 1], [3, 3]]), [0, 1, 0, 1]
+    counts = np.eye(2, dtype=np.int64)[labels] * (2**55 + 1)
+    data = replace(Data.merge(X, counts, counts.sum(axis=1)), classes=("0", "1"))
+    claim: dict[str, Any] = {"max_depth": 2, "tree": [0, 0, [1, 0, 1]], "status": "bound"}
+    facts = [["table", [], 2, 0, [0], list(range(6))]]
+    proof = forged(data, {"unit": f"1/{4 * (2**55 + 1)}"}, facts, bound=["1"], **claim)
+    assert check_certificate(proof, data).bound == 1
+
+
 def test_costs_that_are_not_those_of_errors() -> None:
     # Instance costs make a question dear, whatever the errors are.
     X, counts = np.array([[0], [1]], dtype=np.uint8), np.array([[3, 1], [1, 3]])
@@ -376,17 +485,32 @@ def test_metrics_of_two_classes_about_three(name: str) -> None:
     facts = [["split", [], None, 0, [0], []]]
     for claim in (
         {"metric": [["1", name, options]]},
-        {"constraints": [[[["1", name, {}]], ">=", "0"]]},
+        {"constraints": [[[["1", name, options]], ">=", "0"]]},
     ):
         with pytest.raises(RejectedError, match="no two classes"):
             check_certificate(forged(data, question, facts, **claim), data)
 
 
-def test_a_parameter_by_another_name() -> None:
-    # Without the smoothing the odds ratio is 0 where it should be infinite.
-    for key in ("epsilon", "eps"):
-        with pytest.raises(RejectedError, match="negative parameter"):
-            checker.read_metric([["1", "dor_smoothed", {key: "0"}]])
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("accuracy", {"class": "1"}),
+        ("dor", {"upper\nVERIFIED": "1"}),
+        ("dor_smoothed", {"eps": "1"}),
+        ("dor_smoothed", {}),
+        ("class_cost", {"false_negative": "1"}),
+        ("f_beta", [["beta", "1"]]),
+    ],
+)
+def test_other_parameters(name: str, options: Any) -> None:
+    with pytest.raises(RejectedError, match="other parameters"):
+        checker.read_metric([["1", name, options]])
+
+
+def test_odds_without_smoothing() -> None:
+    # The odds ratio would be 0 where it should be infinite.
+    with pytest.raises(RejectedError, match="negative parameter"):
+        checker.read_metric([["1", "dor_smoothed", {"epsilon": "0"}]])
 
 
 def test_classes_of_one_name() -> None:

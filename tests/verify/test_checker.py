@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from goct import Problem
+from goct import Problem, solve
 from goct.exact import Exact
 from goct.metrics import METRICS, Confusion
 from goct.verify import RejectedError, checker, data_of
@@ -140,15 +140,19 @@ def test_the_checkers_metrics_are_those_of_the_package(name: str) -> None:
     known, options = OPTIONS.get(name, (name, {}))
     ours = ((Fraction(1), known, options),)
     metric, unit = METRICS[name](), Fraction(1, 3)
+    rises, falls = (
+        checker.rises(one, [4 * unit, 3 * unit], 1) for one in (ours, checker.negative(ours))
+    )
+    assert (rises, falls) == (metric.is_monotone, metric.is_antitone)
     for tp in range(4):
         for tn in range(5):
             exact = metric.value(Confusion(*(unit * n for n in (tp, 4 - tn, 3 - tp, tn))))
             value = _value(ours, tp, tn, unit)
             assert (value + _number(exact) * Fraction(-1)).sign() == 0
             for worse in ((tp - 1, tn), (tp, tn - 1)):
-                if min(worse) >= 0 and known in checker.RISING:
+                if min(worse) >= 0 and rises:
                     assert _value(ours, *worse, unit) <= value
-                if min(worse) >= 0 and known in checker.FALLING:
+                if min(worse) >= 0 and falls:
                     assert value <= _value(ours, *worse, unit)
 
 
@@ -199,6 +203,45 @@ def test_numbers_compare_like_exact_ones() -> None:
         assert ours.sign() == exact.sign()
     two = Number((Fraction(8),)) + Number((Fraction(2),)) * Fraction(-2)
     assert two.sign() == 0
+
+
+@pytest.mark.parametrize("name", sorted({*checker.STRAIGHT, *checker.LINEAR} - {"cost_matrix"}))
+def test_on_a_line_the_ends_decide(name: str) -> None:
+    rng = np.random.default_rng(0)
+    options = {key: Fraction(2) for key in checker.OPTIONS.get(name, ())}
+    metric = ((Fraction(1), name, options),)
+    assert checker.is_straight(metric)
+    for _ in range(100):
+        n_pos, n_neg = map(int, rng.integers(1, 5, 2))
+        ends = [
+            [Fraction(int(rng.integers(0, 4 * n + 1)), 4) for n in (n_pos, n_neg)] for _ in range(2)
+        ]
+        values = [
+            checker.evaluate(metric, [[n_neg - fp, fp], [fn, n_pos - fn]], 1)
+            for part in (Fraction(0), Fraction(1), Fraction(1, 3), Fraction(5, 6))
+            for fn, fp in [[a + part * (b - a) for a, b in zip(*ends, strict=True)]]
+        ]
+        falls = (ends[0][0] - ends[1][0]) * (ends[0][1] - ends[1][1]) < 0
+        for value in values[2:] if falls else ():
+            assert value <= values[0] or value <= values[1]
+
+
+@pytest.mark.parametrize("metric", ["f1", "kappa", "precision", "mcc", "gmean", "accuracy"])
+@pytest.mark.parametrize("seed", range(8))
+def test_many_corners_at_once_are_as_good_as_each(metric: str, seed: int, tmp_path: Path) -> None:
+    rng, path = np.random.default_rng(seed), tmp_path / "proof.gct"
+    X, weights = rng.integers(0, 2, (12, 3)), rng.integers(1, 200, 12)
+    problem = Problem.from_arrays(X, rng.integers(0, 2, 12), sample_weight=weights, classes=[0, 1])
+    solve(problem, metric, 2, constraints=["recall >= 0.1"], certificate=path)
+    lines, data = read_certificate(path.read_bytes()), data_of(problem)
+    verdict = check_certificate(path.read_bytes(), data)
+    assert verdict.bound is not None
+    (claim,) = lines[-1]["claims"]
+    less = Fraction(verdict.bound) - Fraction(1, 10**9)
+    for tree in (claim["tree"], None):
+        lines[-1]["claims"] = [claim | {"tree": tree, "status": "bound", "bound": [str(less**2)]}]
+        with pytest.raises(RejectedError, match="may exist"):
+            check_certificate(write_certificate(lines), data)
 
 
 def test_the_checker_runs_alone(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from goct._text import one_line
 from goct.cli.data import Data, LearningOptions, prepare
 from goct.cli.guard import Code, UsageError, note
 from goct.files import read_bytes
@@ -34,7 +35,10 @@ def verify(
         raise UsageError(f"{certificate}: {error}") from None
     try:
         header = read_header(content)
-        problem = _problem(data, header, target)
+        try:
+            problem = _problem(data, header, target)
+        except (ValueError, TypeError, LookupError, AttributeError) as error:
+            raise UsageError(one_line(str(error))) from None  # with words of the file in it
         verdict = check_certificate(content, data_of(problem))
     except RejectedError as error:
         typer.echo(f"REJECTED: {error}")

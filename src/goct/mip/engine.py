@@ -124,7 +124,9 @@ def _prove(warm: WarmStart, solve: Solver) -> tuple[Answer, str | None]:
         with warm.stage("mip"):
             tell = _until(ceiling, warm.callback, lambda: warm.elapsed)
             known = solve(task, warm.best, limits=warm.left, callback=tell)
-        proof = "search" if ceiling is not None and ceiling < known.bound else "mip"
+        is_infeasible = known.best is None and known.limit is Limit.NONE
+        by_search = ceiling is not None and ceiling < known.bound and not is_infeasible
+        proof = "search" if by_search else "mip"
     return known if ceiling is None else replace(known, bound=min(known.bound, ceiling)), proof
 
 

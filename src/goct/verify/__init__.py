@@ -73,7 +73,7 @@ def verify(
         data = of_labels(np.asarray(X), list(y), read_header(content)["data"]["classes"])
     elif not isinstance(data, Data):
         data = data_of(data)
-    return check_certificate(content, data, None if metric is None else _values_of(metric))
+    return check_certificate(content, data, None if metric is None else values_of(metric))
 
 
 def data_of(problem: Any) -> Data:
@@ -110,7 +110,7 @@ def _ranks(problem: Any) -> Any:
     return X
 
 
-def _values_of(metric: Any) -> Any:
+def values_of(metric: Any) -> Any:
     """Return a metric of the package as a function of the four counts."""
 
     def value(tp: Fraction, fp: Fraction, fn: Fraction, tn: Fraction) -> Number:

@@ -29,6 +29,7 @@ from functools import cached_property
 from io import BytesIO
 from itertools import pairwise
 from math import isqrt
+from reprlib import Repr
 from typing import Any
 
 import numpy as np
@@ -37,8 +38,24 @@ from numpy.typing import NDArray
 VERSION = 3
 ANY = 2**30  # a depth that no tree reaches
 LARGEST = 2**58  # sums are below, so that int64 holds them
-LONGEST = 2**28  # no line has more bytes, whatever a small file unpacks to
+LONGEST = 2**23  # no line has more bytes, as values take many times as much as their text
+MOST_UNPACKED = 64  # times the bytes of the file; what the engine writes packs ten times at most
+MOST_STEPS = 2**22  # numbers of false negatives
+MOST_NUMBERS = 10**4  # numbers of splits that a penalty leaves
+MOST_LISTED = 10**12  # sets of rows of depth two, times pairs of features, times rows
 Array = NDArray[Any]
+_SHORT = Repr()
+_SHORT.maxother, _SHORT.maxstring = 200, 60
+
+
+def short(value: Any) -> str:
+    """Return what a file says in a few characters of one line."""
+    return _SHORT.repr(value)
+
+
+def quoted(text: str) -> str:
+    """Return a name from a file so that no name can be taken for words of the checker."""
+    return text if re.fullmatch(r"[\w.+-]{1,60}", text, re.ASCII) else repr(text)
 
 
 class RejectedError(ValueError):
@@ -67,13 +84,21 @@ def read_lines(content: bytes) -> Iterator[Any]:
         require(len(dict(pairs)) == len(pairs), "the file says something twice")
         return dict(pairs)
 
-    decoder = json.JSONDecoder(object_pairs_hook=distinct, parse_constant=fraction)
+    decoder, left = json.JSONDecoder(object_pairs_hook=distinct, parse_constant=fraction), 2**20
+    left += MOST_UNPACKED * len(content)
     try:
         with gzip.open(BytesIO(content)) as file:
+            while some := file.read(2**20):
+                left -= len(some)
+                require(left >= 0, "the file unpacks to more than a certificate does")
+            file.seek(0)
             while line := file.readline(LONGEST):
                 yield decoder.decode(line.decode())
-    except (OSError, EOFError, zlib.error, ValueError, RecursionError) as error:
-        raise RejectedError(f"the file is damaged, or no certificate of goct: {error}") from None
+    except RejectedError:
+        raise
+    except (OSError, EOFError, zlib.error, ValueError, RecursionError, MemoryError) as error:
+        what = f"the file is damaged, or no certificate of goct: {short(error)}"
+        raise RejectedError(what) from None
 
 
 def read_header(content: bytes) -> dict[str, Any]:
@@ -81,13 +106,17 @@ def read_header(content: bytes) -> dict[str, Any]:
     header: Any = next(read_lines(content), None)
     known = type(header) is dict and header.get("format") == "goct certificate"
     require(known and "version" in header, "the file is no certificate")
-    require(header["version"] == VERSION, f"the format is {header['version']}, and not {VERSION}")
+    version, about = header["version"], header.get("data")
+    require(version == VERSION, f"the format is {short(version)}, and not {VERSION}")
+    classes = about.get("classes") if type(about) is dict else None
+    named = type(classes) is list and all(type(name) is str for name in classes)
+    require(named, "the classes have no names")
     return dict(header)
 
 
 def integer(value: Any, least: int = 0, most: int = LARGEST) -> int:
     """Return what must be an integer within limits."""
-    require(type(value) is int and least <= value <= most, f"{value!r} is out of range")
+    require(type(value) is int and least <= value <= most, f"{short(value)} is out of range")
     return int(value)
 
 
@@ -97,10 +126,23 @@ def integers(values: Any, least: int = 0) -> list[int]:
     return [integer(value, least) for value in values]
 
 
+def numbers_of(values: Any) -> list[int]:
+    """Return what must be a list of numbers of things, each of them once."""
+    found = integers(values)
+    require(len(set(found)) == len(found), "a list says something twice")
+    return found
+
+
+def few(values: Any) -> list[Any]:
+    """Return what must be a list, and a short one."""
+    require(type(values) is list and len(values) <= 100, "a list is none, or too long")
+    return list(values)
+
+
 def fraction(text: Any) -> Fraction:
     """Return what must be an integer or a fraction as text."""
     plain = type(text) is str and re.fullmatch(r"-?[0-9]{1,400}(/[0-9]{1,400})?", text)
-    require(plain, f"{text!r} is no fraction")
+    require(plain, f"{short(text)} is no fraction")
     return Fraction(text)
 
 
@@ -177,6 +219,8 @@ class Data:
     def side(self, step: int) -> Array:
         """Return the rows on one side of a feature: step is 2 · feature + side."""
         if step not in self._sides:
+            if len(self._sides) * self.ranks.shape[1] > 2**26:
+                self._sides.clear()
             column = self.column(step // 2)
             right = self.ranks[column] > step // 2 - self.begin[column]
             self._sides[step] = right if step % 2 else ~right
@@ -268,6 +312,22 @@ class Number:
     def __float__(self) -> float:
         return math.fsum(math.copysign(math.sqrt(abs(square)), square) for square in self.squares)
 
+    def above(self) -> float:
+        """Return a float that is no smaller, and close."""
+        near = float(self)
+        step = math.ulp(math.fsum(math.sqrt(abs(square)) for square in self.squares))
+        while not self <= Number.of(Fraction(near)):
+            near, step = near + step, 2 * step
+        return near
+
+    def __str__(self) -> str:
+        """Return the number with six digits, rounded up."""
+        millionths = math.ceil(Fraction(self.above()) * 10**6)
+        if self <= Number.of(Fraction(millionths - 1, 10**6)):
+            millionths -= 1
+        whole, digits = divmod(abs(millionths), 10**6)
+        return f"{'-' if millionths < 0 else ''}{whole}.{digits:06}"
+
 
 def ratio(top: Fraction, bottom: Fraction) -> Fraction:
     """Return a quotient; 0 if it is none."""
@@ -318,11 +378,18 @@ LINEAR: dict[str, Callable[[int, int, int | None, list[Fraction], dict[str, Any]
 }
 """Those that add up rewards, by true class k, predicted class j, positive class p, weights of the
 classes, and parameters. Instance costs are in the data."""
-FALLING = frozenset({"false_positives", "false_negatives"})
-"""Metrics that never rise when TP or TN rises and the class sizes stay."""
-OTHER = frozenset({"predicted_positives", "cost_matrix", "instance_cost"})
-RISING = frozenset((*RATIOS, *SQUARES, *LINEAR, "own")) - FALLING - OTHER
-"""Metrics that never fall then."""
+RISING = frozenset((*RATIOS, *SQUARES, "own"))
+"""Metrics that never fall when TP or TN rises and the class sizes stay; those of `LINEAR` may."""
+STRAIGHT = frozenset({"f_beta", "jaccard", "precision", "npv", "kappa"})
+"""Those of two classes that are quotients of linear functions."""
+OPTIONS = {
+    "f_beta": {"beta"},
+    "class_cost": {"false_negative", "false_positive"},
+    "cost_matrix": {"costs"},
+    "dor": {"upper"},
+    "dor_smoothed": {"epsilon"},
+}
+"""The parameters of metrics; others have none."""
 ALL_CLASSES = frozenset(("accuracy", "balanced_accuracy", "cost_matrix", "instance_cost"))
 """Metrics that do not ask which class is the positive one."""
 Metric = tuple[tuple[Fraction, str, dict[str, Any]], ...]
@@ -333,9 +400,11 @@ Constraint = tuple[Metric, str, Fraction]
 def read_metric(terms: Any, own: Callable[..., Number] | None = None) -> Metric:
     """Read a metric from a certificate; a function of the user's own is not in there."""
     read = []
-    for weight, name, options in terms:
-        require(name in RISING | FALLING | OTHER, f"the checker does not know {name!r}")
+    for weight, name, options in few(terms):
+        require(name in RISING | {*LINEAR}, f"the checker does not know {short(name)}")
         require(name != "own" or own, "the metric is a function of your own: hand it over")
+        same = type(options) is dict and set(options) == OPTIONS.get(name, set())
+        require(same, f"{name} has other parameters")
         if name == "cost_matrix":
             options = {"costs": [[fraction(cost) for cost in row] for row in options["costs"]]}
         else:
@@ -351,9 +420,31 @@ def is_linear(metric: Metric) -> bool:
     return all(name in LINEAR for _, name, _ in metric)
 
 
-def moves(metric: Metric, up: frozenset[str], down: frozenset[str]) -> bool:
-    """Say whether the terms are some metrics, or others with a negative weight."""
-    return all(name in (up if weight > 0 else down) for weight, name, _ in metric)
+def is_straight(metric: Metric) -> bool:
+    """Say whether a metric is a quotient of linear functions of FN and FP, and 0 where both are 0.
+
+    The denominator is not negative. So on a line, values are between those at two ends.
+    """
+    return is_linear(metric) or [name in STRAIGHT for _, name, _ in metric] == [True]
+
+
+def negative(metric: Metric) -> Metric:
+    """Return minus a metric."""
+    return tuple((-weight, name, options) for weight, name, options in metric)
+
+
+def rises(metric: Metric, weights: list[Fraction], positive: int) -> bool:
+    """Say whether a metric of two classes of some weights never falls when TP or TN rises.
+
+    The terms that add up rewards are taken together, the others one by one. Instance costs are no
+    function of errors.
+    """
+    linear = tuple(term for term in metric if term[1] in LINEAR)
+    table = rewards(linear, weights, positive)
+    return all(table[k][k] >= table[k][1 - k] for k in (0, 1)) and all(
+        (weight > 0 and name in RISING) or (name in LINEAR and name != "instance_cost")
+        for weight, name, _ in metric
+    )
 
 
 def plain(number: Fraction) -> str:
@@ -541,7 +632,8 @@ class Rows:
         """Return what sets and their rests cost with exactly one split; else, all right sides."""
         if sets is None and not self.chains:
             return self.costs.stumps(self.totals, self.right, self.right, self.pairs, heavy)
-        sets, found = self.sets() if sets is None else sets, [np.zeros((2, 0))]
+        sets = self.sets() if sets is None else sets
+        found = [np.zeros((2, 0), dtype=self.costs.exact)]
         for some in np.array_split(sets, 1 + len(sets) * self.size // 2**20):
             inside = [self.sums(some * part) for part in self.parts[1:]]
             found.append(
@@ -616,6 +708,7 @@ class Facts:
         fact = Fact(integers(path), depth, heavy, [max(v, 0) for v in integers(values, -LARGEST)])
         require(rule in ("table", "split"), f"there is no rule {rule!r}")
         require(len(fact.values) == self.number(depth), "a fact has the wrong number of values")
+        require(len({*fact.path}) == len(fact.path), "a path says something twice")
         require(self.costs.min_leaf or not heavy, "a fact is about other trees")
         is_plain = rule == "table" and basis is None
         if self.waiting and not (is_plain and fact.kind == self.waiting[0].kind):
@@ -640,7 +733,7 @@ class Facts:
 
         def need(holds: Array, what: str) -> None:
             for fact in (facts[i] for i in np.flatnonzero(~holds)):
-                raise RejectedError(f"the fact about the path {fact.path}: {what}")
+                raise RejectedError(f"the fact about the path {short(fact.path)}: {what}")
 
         need(costs.leaves(totals, heavy=False) >= values.max(axis=0), "a leaf costs less")
         if facts[0].heavy:
@@ -692,7 +785,7 @@ class Facts:
         if depth == 1:
             return leaves[:, None]
         bounds = self.with_one(leaves, 0 * leaves)
-        right = np.array([self.data.side(2 * f + 1)[rows.rows] for f in integers(listed)])
+        right = np.array([self.data.side(2 * f + 1)[rows.rows] for f in numbers_of(listed)])
         sets = np.concatenate([right, ~right]) if listed else right.reshape(0, len(rows.rows))
         owner = np.array([self.data.wide.get(self.data.column(f), 0) for f in listed] * 2)
         sums = rows.parts @ sets.T
@@ -711,7 +804,7 @@ class Facts:
 
         Rule: split. Whatever the first split is, its sides cost at least what similar sets do.
         """
-        known = max(integers(names), default=-1) < len(self.facts) - 1
+        known = max(numbers_of(names), default=-1) < len(self.facts) - 1
         require(known, "a fact rests on a later one")
         anchors, classes = [self.facts[name] for name in names], self.number(depth - 1)
         usable = all(a.depth >= depth - 1 and (heavy or not a.heavy) for a in anchors)
@@ -755,6 +848,11 @@ class Facts:
             lost = np.where(same, 0, self.costs.never)
         for m, known in enumerate(values.T):
             np.maximum(bounds[:, m], (known[:, None] - lost).max(axis=1), out=bounds[:, m])
+
+
+def listed(features: int, depth: int) -> int:
+    """Return how many pairs of features are looked at to list the points of trees."""
+    return int(features ** min(max(depth, 2), 64))  # with 64, too many in any case
 
 
 class Front:
@@ -851,7 +949,7 @@ class Task:
             asked[key] for key in ("max_depth", "max_splits", "split_penalty")
         )
         constraints = [
-            (read_metric(terms), {">=": ">=", "<=": "<="}[sense], fraction(bound))
+            (read_metric(terms, own), {">=": ">=", "<=": "<="}[sense], fraction(bound))
             for terms, sense, bound in asked["constraints"]
         ]
         limits = [
@@ -913,7 +1011,8 @@ class Check:
     def __init__(
         self, header: dict[str, Any], data: Data, own: Callable[..., Number] | None
     ) -> None:
-        require(header["checkable"] is True, f"this cannot be checked: {header.get('reason')}")
+        reason = repr(header.get("reason"))[:1000]
+        require(header["checkable"] is True, f"this cannot be checked: {reason}")
         about, self.own = header["data"], own
         require(about["digest"] == data.digest(), "the certificate is about other data")
         units = [str(data.weight_unit), str(data.cost_unit)]
@@ -922,7 +1021,7 @@ class Check:
         require(about["owners"] == list(data.owners), "the columns belong to others")
         positive = about["positive"]
         if positive is not None:
-            self.label = data.classes[integer(positive, 0, len(data.classes) - 1)]
+            self.label = quoted(data.classes[integer(positive, 0, len(data.classes) - 1)])
         self.against_rest = about["against_rest"] is True
         if self.against_rest:
             data, positive = data.against_rest(integer(positive)), 1
@@ -982,6 +1081,8 @@ class Check:
             require(plain and sum(self.totals) < 2**51, "points need free splits and small counts")
             counts = costs.data.counts[:, list(self.two_classes())].T
             depth = min(last.depth, integer(most))  # a tree is no deeper than it has splits
+            rows = len(self.weight) + len(self.steps)
+            require(listed(facts.around[1].size, depth) * rows <= MOST_LISTED, "too many points")
             given = costs, np.array(self.direction(question)), counts
             front = Front(given, np.ones(len(self.weight), dtype=bool), depth, facts.last)
             fronts.append((most, limit, front.points(integer(limit) - base, most)))
@@ -993,6 +1094,39 @@ class Check:
         require(len(self.totals) == 2 and self.positive in (0, 1), "there are no two classes")
         return (1, 0) if self.positive else (0, 1)
 
+    @cached_property
+    def units(self) -> list[int]:
+        """What numbers of false negatives, and of false positives, are multiples of."""
+        divisors = np.gcd.reduce(self.data.counts[:, list(self.two_classes())], axis=0, initial=0)
+        return [max(int(divisor), 1) for divisor in divisors]
+
+    @cached_property
+    def steps(self) -> Array:
+        """The numbers of false negatives that trees may have."""
+        (p, _), (each, _) = self.two_classes(), self.units
+        few = self.totals[p] // each < MOST_STEPS
+        require(few, "the weights are too fine to check; round them")
+        return np.arange(0, self.totals[p] + 1, each)
+
+    def rises(self, metric: Metric) -> bool:
+        """Say whether a metric never falls with fewer errors."""
+        weights = [self.data.weight_unit * total for total in self.totals]
+        return len(weights) == 2 and rises(metric, weights, self.two_classes()[0])
+
+    def monotone(self, task: Task) -> list[bool]:
+        """Say which constraints are still met by whoever makes fewer errors; only these help."""
+        return [
+            self.rises(metric if sense == ">=" else negative(metric))
+            for metric, sense, _ in task.constraints
+        ]
+
+    def cells(self, fn: Any, fp: Any) -> list[list[Any]]:
+        """Return counts by true and predicted class at a point."""
+        p, n = self.two_classes()
+        n_pos, n_neg = self.totals[p], self.totals[n]
+        positive, negative = [n_pos - fn, fn], [fp, n_neg - fp]
+        return [positive, negative] if p == 0 else [negative[::-1], positive[::-1]]
+
     def direction(self, question: Question) -> tuple[int, int]:
         """Return what false negatives and false positives cost."""
         (p, n), table = self.two_classes(), question.table
@@ -1002,21 +1136,35 @@ class Check:
 
     def claim(self, claim: dict[str, Any]) -> tuple[str, float | None, float | None]:
         """Check a claim; return it in words, with the objective of its tree and its bound."""
-        self.task = Task.read(claim["task"], len(self.weight), self.own)
+        value = self.read_claim(claim)
+        if self.min_leaf <= self.weight.sum():
+            self.cover(claim["cover"], frozenset(), self.columns)
+        bound = None if self.bound is None else self.bound.above()
+        return self.statement(claim["status"]), None if value is None else float(value), bound
+
+    def read_claim(self, claim: dict[str, Any]) -> Number | None:
+        """Read a claim, and reject it if no proof could help; return the objective of its tree."""
+        self.task = task = Task.read(claim["task"], len(self.weight), self.own)
         status, tree = claim["status"], claim["tree"]
-        for metric in (self.task.metric, *(metric for metric, *_ in self.task.constraints)):
+        for metric in (task.metric, *(metric for metric, *_ in task.constraints)):
             if not ALL_CLASSES.issuperset(name for _, name, _ in metric):
                 self.two_classes()  # which these metrics are about
         value = None if tree is None else self.objective(tree)
         self.bound: Number | None = value
         if status == "bound":
-            self.bound = Number(tuple(map(fraction, claim["bound"])))
+            self.bound = Number(tuple(map(fraction, few(claim["bound"]))))
         else:
             require(status == ("infeasible" if tree is None else "optimal"), "another status")
-        if self.min_leaf <= self.weight.sum():
-            self.cover(claim["cover"], frozenset(), self.columns)
-        first, second = (None if n is None else float(n) for n in (value, self.bound))
-        return self.statement(status), first, second
+        if self.by_points(task, self.bound) and self.min_leaf <= self.weight.sum():
+            known = self.bound is None or self.rises(task.metric)
+            require(known and len(self.steps), "the metric may rise with errors")
+        return value
+
+    def by_points(self, task: Task, bound: Any) -> bool:
+        """Say whether a bound, or none, is about points (FN, FP), and not one linear question."""
+        if bound is None or not is_linear(task.metric):
+            return True
+        return bool(task.constraints) and self.rises(task.metric)  # else they only exclude trees
 
     def objective(self, tree: Any) -> Number:
         """Return the objective of a tree, after a check that it is one of those in question."""
@@ -1071,12 +1219,12 @@ class Check:
             return  # nor does it admit more columns
         allowed = committed | {c for c in among if self.task.admits(committed | {c})}
         if type(node) is list:
-            questions = [self.questions[i] for i in integers(node)]
+            questions = [self.questions[i] for i in numbers_of(node)]
             known = all(allowed <= question.columns for question in questions)
             require(known, "a question is about fewer columns")
             can_split = self.data.ranks[np.isin(self.data.owners, list(allowed))].any()
-            linear = is_linear(self.task.metric) and not self.task.constraints
-            argue = self.argue_linear if linear else self.argue
+            by_points = self.by_points(self.task, self.bound)
+            argue = self.argue if by_points else self.argue_linear
             argue(questions, self.task.most_splits if can_split else 0)
             return
         column = node["column"]
@@ -1110,38 +1258,43 @@ class Check:
         """Check that each point (FN, FP) that no question excludes is worse, or not allowed."""
         (p, n), task, bound = self.two_classes(), self.task, self.bound
         n_pos, n_neg = self.totals[p], self.totals[n]
-        require(moves(task.metric, RISING, FALLING), "the metric may rise with errors")
         # A constraint that may be met again after more errors excludes nothing here.
-        monotone = [
-            (metric, sense, threshold)
-            for metric, sense, threshold in task.constraints
-            if moves(metric, *((RISING, FALLING) if sense == ">=" else (FALLING, RISING)))
-        ]
+        helps = zip(task.constraints, self.monotone(task), strict=True)
+        monotone = [constraint for constraint, is_monotone in helps if is_monotone]
+
+        def exceeds(fn: Any, fp: Any, splits: int) -> bool:
+            cells = self.cells(fn, fp)
+            return bound is None or not self.value(task.metric, cells) <= bound + Number.of(
+                task.penalty * splits
+            )
 
         def is_better(fn: int, fp: int, splits: int) -> bool:
-            cells = (
-                [[n_pos - fn, fn], [fp, n_neg - fp]]
-                if p == 0
-                else [[n_neg - fp, fp], [fn, n_pos - fn]]
-            )
-            if bound is not None and self.value(task.metric, cells) <= bound + Number.of(
-                task.penalty * splits
-            ):
-                return False
-            return self.meets(monotone, cells)
+            return exceeds(fn, fp, splits) and self.meets(monotone, self.cells(fn, fp))
 
         def check(points: Iterable[Any], splits: int) -> None:
             for fn, fp in points:
                 what = f"better trees with {fn} false negatives and {fp} false positives may exist"
                 require(not is_better(fn, fp, splits), what)
 
+        def closes(line: tuple[int, int, int], left: int, right: int, splits: int) -> bool:
+            """Say whether a line excludes all that is better and between two numbers of FN.
+
+            On the line itself the ends decide, which need not be whole numbers.
+            """
+            a, b, least = line
+            high, low = Fraction(least - a * left, b), Fraction(least - a * right, b)
+            if not is_straight(task.metric) or not 0 <= high <= n_neg:
+                return False
+            x, y = (Fraction(right), low) if low >= 0 else (Fraction(least, a), Fraction(0))
+            return not exceeds(left, high, splits) and not exceeds(x, y, splits)
+
         check([(0, n_neg), (n_pos, 0)], 0)
         # Without a penalty, trees with fewer splits are among those with more. With one, each
         # number has another value to beat; from some on, not even trees without errors do.
-        fn, number = np.arange(n_pos + 1), 1 if task.penalty else max(most, 1)
+        fn, number = self.steps, 1 if task.penalty else max(most, 1)
         while number <= most and is_better(0, 0, number):
-            require(number < 10**6, "the penalty is too small to check")
-            floor = np.zeros(n_pos + 1, dtype=np.int64)
+            require(not task.penalty or number <= MOST_NUMBERS, "the penalty is too small to check")
+            floor, lines = np.zeros(len(fn), dtype=np.int64), []
             for question in questions:
                 a, b = self.direction(question)
                 least = question.at(number, task.deepest)
@@ -1150,12 +1303,25 @@ class Check:
                         check(points.tolist(), number)
                         least = limit + 1
                 if least is not None:
+                    unit = max(math.gcd(a * self.units[0], b * self.units[1]), 1)
+                    least = -(-least // unit) * unit  # as all costs are multiples of it
                     low = -((a * fn - least) // b) if b else np.where(a * fn < least, n_neg + 1, 0)
                     floor = np.maximum(floor, low)
+                    lines += [(a, b, least)] * (b > 0)
             floor = np.minimum.accumulate(np.minimum(floor, n_neg + 1))
-            # The metric and the constraints are monotone: the corners of the staircase decide.
+            # The metric and the constraints are monotone: the corners of the staircase decide, and
+            # many at once, if the point with the fewest errors of each kind is no better.
             corners = np.flatnonzero(np.diff(floor, prepend=n_neg + 1) < 0)
-            check(zip(corners.tolist(), floor[corners].tolist(), strict=True), number)
+            ranges = [(0, len(corners) - 1)] if len(corners) else []
+            while ranges:
+                i, j = ranges.pop()
+                left, right, fewest = (int(n) for n in (*fn[corners[[i, j]]], floor[corners[j]]))
+                if i == j:
+                    check([(left, fewest)], number)
+                elif is_better(left, fewest, number) and not any(
+                    closes(line, left, right, number) for line in lines
+                ):
+                    ranges += [(i, (i + j) // 2), ((i + j) // 2 + 1, j)]
             number += 1
 
     def statement(self, status: str) -> str:
@@ -1173,18 +1339,16 @@ class Check:
             f"{self.words(metric)} {sense} {plain(threshold)}"
             for metric, sense, threshold in task.constraints
         )
+        metrics = task.metric, *(metric for metric, *_ in task.constraints)
+        own = ", if the metric never falls with fewer errors, as its author says"
+        own *= any(name == "own" for metric in metrics for _, name, _ in metric)
         if bound is None:
-            return f"{text} meets {conditions or 'the limits'}"
+            return f"{text} meets {conditions or 'the limits'}{own}"
         text += f" that meets {conditions}" if conditions else ""
         text += f" has a larger {self.words(task.metric)}"
         text += f" - {plain(task.penalty)} per split" if task.penalty else ""
-        number = float(bound)
-        if status == "optimal":
-            text += f" than this one, {number:.6f}"
-        else:
-            text += f" than {math.ceil(number * 10**6) / 10**6:.6f}"
-        own = ", if the metric never falls with fewer errors, as its author says"
-        return text + (own if any(name == "own" for _, name, _ in task.metric) else "")
+        text += f" than this one, {float(bound):.6f}" if status == "optimal" else f" than {bound}"
+        return text + own
 
     def words(self, metric: Metric) -> str:
         """Return a metric in words, with the class that it is about."""
@@ -1213,25 +1377,26 @@ def check_certificate(
     RejectedError
         If a step fails; the message says which.
     """
-    header, lines = read_header(content), read_lines(content)
     try:
+        header, lines = read_header(content), read_lines(content)
         next(lines)
         return Check(header, data, own_metric).run(lines)
     except RejectedError:
         raise
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError,
             RecursionError, MemoryError) as error:  # fmt: skip
-        raise RejectedError(f"the certificate makes no sense: {error!r}") from None
+        raise RejectedError(f"the certificate makes no sense: {short(error)}") from None
 
 
 def of_labels(X: Array, labels: Sequence[Any], classes: Sequence[Any]) -> Data:
     """Return the data of numbers and labels; classes are compared as text."""
     place = {str(label): k for k, label in enumerate(classes)}
     require(len(place) == len(classes), "two classes have the same name")
+    found = [str(label) for label in labels]
+    what = f"the classes are {short({*found})}, and in the certificate {short({*place})}"
+    require({*found} == {*place}, what)
     counts = np.zeros((len(labels), len(classes)), dtype=np.int64)
-    for i, label in enumerate(labels):
-        require(str(label) in place, f"the class {label!r} is not in the certificate")
-        counts[i, place[str(label)]] = 1
+    counts[np.arange(len(found)), [place[label] for label in found]] = 1
     return replace(Data.merge(X, counts, counts.sum(axis=1)), classes=tuple(map(str, classes)))
 
 
