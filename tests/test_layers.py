@@ -12,9 +12,10 @@ import pytest
 import goct
 
 ROOT = Path(goct.__file__).parent
-TOOLS = "_core _deadline _validation exceptions exact"
+TOOLS = "_core _ctrl_c _deadline _validation exceptions exact"
 CORE = f"{TOOLS} _html _plot _text metrics tree constraints features problem task solution"
 MAY_IMPORT = {
+    "_ctrl_c": "",
     "_deadline": "exceptions",
     "_validation": "exact",
     "exceptions": "",
@@ -61,7 +62,7 @@ MAY_IMPORT = {
         f"{CORE} probabilities cart certificate verify files data binarize model export report "
         "explore search mip solve path estimator tuning demo citation bench"
     ),
-    "__main__": "cli",
+    "__main__": "_ctrl_c cli",
     "table": "data",
     "model_file": "model",
 }

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from sklearn.metrics import check_scoring
 from sklearn.utils.validation import check_is_fitted
 
+from goct._ctrl_c import keeping_the_best
 from goct._plot import axes_or_new, finish
 from goct._validation import check_choice
 from goct.data.frame import read_table
@@ -127,7 +128,8 @@ class OptimalTreeClassifierCV(OptimalTreeClassifier):
     -----
     Ctrl-C ends the cross-validation: if at least one fold is done by then, the
     size is chosen from those that are, and the tree on all rows is searched. A
-    second Ctrl-C takes the best one so far.
+    second Ctrl-C takes the best one so far, unless it comes within five seconds, which is a
+    `KeyboardInterrupt`.
 
     Examples
     --------
@@ -236,20 +238,21 @@ class OptimalTreeClassifierCV(OptimalTreeClassifier):
                 UserWarning,
                 stacklevel=2,
             )
-        tuning = tune(
-            settings,
-            folds,
-            Validator(data, scorer, self.max_splits),
-            clock,
-            rule=self.rule,
-            n_jobs=self.n_jobs,
-            report=lambda done, total: self._report(done, total, clock.elapsed),
-        )
-        setting, splits = tuning.best_setting, tuning.best_splits
-        if setting.binarizer is not settings[0].binarizer:
-            whole = setting._prepare(X, y, sample_weight, costs)
-        with PathFinder(whole, self.max_splits, clock.width) as finder:
-            every = finder.find(setting, clock.limit(0, least=clock.preparation))
+        with keeping_the_best():
+            tuning = tune(
+                settings,
+                folds,
+                Validator(data, scorer, self.max_splits),
+                clock,
+                rule=self.rule,
+                n_jobs=self.n_jobs,
+                report=lambda done, total: self._report(done, total, clock.elapsed),
+            )
+            setting, splits = tuning.best_setting, tuning.best_splits
+            if setting.binarizer is not settings[0].binarizer:
+                whole = setting._prepare(X, y, sample_weight, costs)
+            with PathFinder(whole, self.max_splits, clock.width) as finder:
+                every = finder.find(setting, clock.limit(0, least=clock.preparation))
         solution = every.smallest(splits)
         if solution.tree is None:
             raise no_tree(solution)

@@ -12,6 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from goct._ctrl_c import keeping_the_best
 from goct._validation import check_choice, check_count
 from goct.certificate import CertificateError
 from goct.certificate import unsupported as no_certificate
@@ -160,14 +161,15 @@ def solve(
     else:
         if certificate is not None and run.__name__ == "solve_search":
             options["proven"] = proven
-        solution = run(
-            binary,
-            limits=limits.after(time.perf_counter() - started),
-            start=best,
-            random_state=random_state,
-            callback=recorder,
-            **options,
-        )
+        with keeping_the_best():
+            solution = run(
+                binary,
+                limits=limits.after(time.perf_counter() - started),
+                start=best,
+                random_state=random_state,
+                callback=recorder,
+                **options,
+            )
         solution.stats["progress"] = recorder.events
     if certificate is not None:
         original = None if binary is task else problem
