@@ -82,10 +82,12 @@ class OptimalTreeClassifierCV(OptimalTreeClassifier):
         (the one-standard-error rule). Ties go to fewer splits.
     time_limit
         Seconds for all of it. Searches that are stopped take their best trees so
-        far, and folds that there is no time for are left out, with a warning.
+        far, and folds that there is no time for are left out, with a warning. The
+        conditions of all rows and of one fold, with one search on each, however short,
+        are made in any case.
     n_jobs
         How many folds are searched at once, by threads; -1 for all processors. A backend
-        of joblib, such as Dask's, takes their place.
+        of joblib, such as Dask's, takes their place ("multiprocessing" does not).
     random_state
         A seed that decides on the folds, if `cv` is a number. None stands for 0:
         the same data give the same tree.
