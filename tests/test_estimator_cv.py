@@ -87,6 +87,26 @@ def test_it_chooses_what_a_search_over_sizes_chooses(cancer) -> None:
     assert ours.score(X, y) == pytest.approx(f1_score(y, ours.predict(X), pos_label="malignant"))
 
 
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("class_weight", ["balanced", {0: 1, 1: 5}])
+def test_rows_held_back_have_the_class_weights_of_training(class_weight, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    X, weights = rng.integers(0, 6, (90, 3)), rng.integers(0, 4, 90)
+    y = (X[:, 0] + rng.integers(0, 5, 90) > 6).astype(int)
+    options = {"class_weight": class_weight, "max_splits": 2, "min_samples_leaf": 5}
+    folds = StratifiedKFold(3, shuffle=True, random_state=seed)
+    chosen = OptimalTreeClassifierCV("accuracy", 2, cv=folds, **options).fit(X, y, weights)
+    for i, (train, test) in enumerate(folds.split(X, y)):
+        alone = OptimalTreeClassifier("accuracy", 2, **options).fit(
+            X[train], y[train], weights[train]
+        )
+        sums = np.bincount(y[train], weights[train])
+        factors = sums.sum() / 2 / sums if class_weight == "balanced" else np.array([1, 5])
+        counted = factors[y[test]] * weights[test]
+        expected = counted[alone.predict(X[test]) == y[test]].sum() / counted.sum()
+        assert chosen.cv_results_[f"split{i}_test_score"][2] == pytest.approx(expected)
+
+
 def test_results_are_as_scikit_learn_has_them(cancer) -> None:
     X, y = cancer
     chosen = OptimalTreeClassifierCV("accuracy", [1, 2], min_samples_leaf=[1, 20], cv=3).fit(X, y)

@@ -51,7 +51,7 @@ MAY_IMPORT = {
     "export": f"{CORE} binarize model",
     "report": f"{CORE} one_vs_rest cart files model export",
     # On top of all.
-    "estimator": f"{CORE} probabilities data binarize model export solve",
+    "estimator": f"{CORE} class_weight probabilities data binarize model export solve",
     "tuning": f"{CORE} data estimator path",
     "estimator_cv": f"{CORE} data estimator path tuning",
     "demo": f"{CORE} binarize files solve",

@@ -204,8 +204,8 @@ class OptimalTreeClassifierCV(OptimalTreeClassifier):
         Parameters
         ----------
         X, y, sample_weight, costs
-            See :meth:`goct.OptimalTreeClassifier.fit`. Weights, those of classes
-            included, and costs count in the scores, too.
+            See :meth:`goct.OptimalTreeClassifier.fit`. Weights and costs count in the
+            scores, too; those of "balanced" classes are by the rows to learn from.
         groups
             For each row the group that it belongs to. Rows of one group are all
             in training or all held back.

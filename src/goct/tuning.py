@@ -230,8 +230,10 @@ class Validator:
                 data.of_rows(data.costs, rows),
                 data.classes,
             )
-        each = self._metric_on if self.scorer is None else self._scorer_on
-        score = each(settings[0], prepared, fold.test)
+        if self.scorer is None:
+            score = self._metric_on(prepared, fold.test)
+        else:
+            score = self._scorer_on(settings[0], prepared, fold.test)
         # The other folds need as much for their conditions, and so do all rows in the end. The
         # searches of a fold have as long together: without it there are no trees to compare.
         seconds = time.perf_counter() - started
@@ -257,10 +259,11 @@ class Validator:
                     break
         return [results[place] for place in sorted(results)]
 
-    def _metric_on(
-        self, setting: OptimalTreeClassifier, prepared: Prepared, rows: NDArray[np.intp]
-    ) -> Callable[[Solution], float]:
-        """Return what evaluates the metric on rows that were held back."""
+    def _metric_on(self, prepared: Prepared, rows: NDArray[np.intp]) -> Callable[[Solution], float]:
+        """Return what evaluates the metric on rows that were held back.
+
+        Classes have the weights that they had in training.
+        """
         data, problem = self.data, prepared.problem
         held_back = Problem.from_columns(
             data.table.take(rows),
@@ -269,7 +272,7 @@ class Validator:
             classes=problem.classes,
             pos_label=None if problem.positive is None else problem.classes[problem.positive],
             sample_weight=data.of_rows(data.sample_weight, rows),
-            class_weight=setting.class_weight,
+            class_weight=prepared.class_weight,
             costs=data.of_rows(data.costs, rows),
         )
 
