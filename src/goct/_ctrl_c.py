@@ -52,13 +52,13 @@ def keeping_the_best() -> Iterator[None]:
         _EAR.hear()
         return before(number, frame)
 
-    _EAR.is_listening, _EAR.ends_program = True, False
-    signal.signal(signal.SIGINT, hear)
     try:
+        _EAR.is_listening, _EAR.ends_program = True, False
+        signal.signal(signal.SIGINT, hear)
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
         _EAR.is_listening = False
+        signal.signal(signal.SIGINT, before)
     if _EAR.ends_program:
         raise KeyboardInterrupt
 

@@ -23,7 +23,7 @@ from goct.metrics import Metric
 from goct.one_vs_rest import against_rest, name_the_rest, tree_against_rest
 from goct.plane.oracle import Branch, Proven
 from goct.problem import Problem
-from goct.solution import Callback, Limits, Progress, Solution
+from goct.solution import Callback, Limit, Limits, Progress, Solution
 from goct.task import Task
 from goct.tree import Tree
 
@@ -106,7 +106,8 @@ def solve(
         long as the search, and at most `time_limit` seconds more: after that
         it proves a larger bound, with a
         :class:`~goct.exceptions.CertificateWarning`. Ctrl-C ends it with such
-        a warning, and the solution is returned without it.
+        a warning, and the solution is returned without it; none is written
+        either if the search itself was interrupted.
     **options
         Options of the engine, see :func:`goct.search.solve_search` and
         :func:`goct.mip.solve_mip`.
@@ -173,7 +174,7 @@ def solve(
         solution.stats["progress"] = recorder.events
     if certificate is not None:
         original = None if binary is task else problem
-        if solution.stats.get("proof") == "search":
+        if solution.stats.get("proof") == "search" and solution.limit is not Limit.INTERRUPTED:
             _prove_relaxation(binary, limits, proven)
         solution = _with_certificate(solution, certificate, proven, original, limits)
     if binary is task:
@@ -272,6 +273,8 @@ def _with_certificate(
 ) -> Solution:
     """Write a certificate; the solution survives if there is none, with a warning."""
     try:
+        if solution.limit is Limit.INTERRUPTED:  # the proof would take as long again
+            raise KeyboardInterrupt
         written = write_certificate(path, solution, proven, original, time_limit=limits.time)
     except (CertificateError, KeyboardInterrupt) as error:
         why = str(error) or "interrupted"
