@@ -30,6 +30,15 @@ from tests.support.claims import OWN, attempt
 from tests.support.problems import large_problem
 
 
+def test_an_interrupted_run_begins_no_proof(tmp_path: Path) -> None:
+    path = tmp_path / "proof.gct"
+    with pytest.warns(CertificateWarning, match="no certificate was written: interrupted"):
+        solution = goct.solve(large_problem(), "f1", 5, callback=lambda _: True, certificate=path)
+    assert solution.tree is not None
+    assert solution.certificate is None
+    assert not path.exists()
+
+
 @pytest.mark.parametrize("name", FAMILIES)
 def test_each_family(name: str, tmp_path: Path) -> None:
     path = tmp_path / "proof.gct"

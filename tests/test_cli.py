@@ -22,6 +22,7 @@ from goct import OptimalTreeClassifier, OptimalTreeClassifierCV
 from goct.cli import app
 from goct.model import Model
 from tests.support.certificates import read_certificate, write_certificate
+from goct.tuning import tune
 from tests.support.processes import interrupt
 
 runner = CliRunner()
@@ -936,6 +937,46 @@ def test_ctrl_c_keeps_the_best_tree(hard: Path, tmp_path: Path) -> None:
     assert "interrupted: this is the best tree found so far" in end.err
     assert "not proven optimal (interrupted)" in end.out
     assert Model.load(model).proof.limit == "interrupted"
+
+
+def press_ctrl_c(*_arguments: object, **_options: object) -> None:
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("command", ["fit", "explore"])
+def test_ctrl_c_while_the_size_is_tuned_ends_the_command(
+    command: str, customers: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    output = tmp_path / "out"
+    for searches in ("goct.cli.fit.solve", "goct.explore.frontier", "goct.cli.explore.find_path"):
+        monkeypatch.setattr(searches, None)  # none begins afterwards
+    monkeypatch.setattr("goct.cli.tune.tune", press_ctrl_c)
+    more = {
+        "fit": ("--save", output, "--report", tmp_path / "r.html", "--certificate", tmp_path / "c"),
+        "explore": ("-o", output),
+    }[command]
+    result = run(command, customers, "--target", "bought", "--depth", 2, *more)
+    assert result.exit_code == 3, result.output
+    assert output.exists()
+    assert not (tmp_path / "c").exists()
+    assert "interrupted: the number of splits is not tuned" in result.output
+    assert ("no certificate was written" in result.output) == (command == "fit")
+
+
+def test_ctrl_c_after_some_folds_chooses_by_them(
+    customers: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def cancelled(settings, folds, validator, clock, **options):
+        found = tune(settings, folds[:2], validator, clock, **options)
+        clock.is_cancelled = True
+        return found
+
+    monkeypatch.setattr("goct.cli.tune.tune", cancelled)
+    model = tmp_path / "m.json"
+    result = run("fit", customers, "--target", "bought", "--depth", 2, "--save", model)
+    assert result.exit_code == 3
+    assert "interrupted: the size is chosen by 2 of 5 folds" in result.output
+    assert Model.load(model).validation.n_folds == 2
 
 
 def test_a_time_limit_keeps_the_best_tree(hard: Path, tmp_path: Path) -> None:

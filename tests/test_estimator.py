@@ -531,14 +531,29 @@ def test_weights_of_classes_are_weights_of_samples(cancer) -> None:
     assert weighted.tree_ == same.tree
     assert weighted.solution_.value == same.value
     balanced = OptimalTreeClassifier("accuracy", class_weight="balanced").fit(X, y)
-    value = balanced.solution_.metric.evaluate(balanced.tree_, balanced.to_problem(X, y))
     assert balanced.solution_.problem.is_exact
-    assert balanced.score(X, y) == float(value)
     assert balanced.solution_.value == get_metric("balanced_accuracy").evaluate(
         balanced.tree_, balanced.to_problem(X, y)
     )
     with pytest.raises(ValueError, match="class_weight has the label 'bening'"):
         OptimalTreeClassifier(class_weight={"bening": 2}).fit(X, y)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_score_is_the_metric_that_was_maximised(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    X, y = rng.integers(0, 5, (60, 3)), rng.integers(0, 2 + seed % 2, 60)
+    weights = rng.integers(0, 4, 60) if seed % 4 else None
+    given = ["balanced", {0: 1, 1: 5}, {1: 0.3}, None][seed // 2]
+    metric = "accuracy" if seed % 2 else "f1"
+    classifier = OptimalTreeClassifier(metric, 2, class_weight=given).fit(X, y, weights)
+    assert classifier.score(X, y, weights) == pytest.approx(float(classifier.solution_.value))
+
+
+def test_balanced_weights_are_those_of_the_training_rows() -> None:
+    X, y = [[0], [0], [0], [1]], [0, 0, 0, 1]  # weights 2/3 and 2
+    classifier = OptimalTreeClassifier("accuracy", 1, class_weight="balanced").fit(X, y)
+    assert classifier.score([[0], [0], [1]], [0, 1, 1]) == pytest.approx((2 / 3 + 2) / (2 / 3 + 4))
 
 
 def test_size_and_logarithms(cancer) -> None:

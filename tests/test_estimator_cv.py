@@ -7,6 +7,7 @@ import signal
 import threading
 import time
 import warnings
+from dataclasses import replace
 
 import joblib
 import numpy as np
@@ -29,7 +30,8 @@ import goct.estimator_cv
 from goct import Limit, OptimalTreeClassifier, OptimalTreeClassifierCV, Status
 from goct.binarize import Binarizer
 from goct.exceptions import InfeasibleError, NotProvenWarning, NoTreeError
-from goct.tuning import folds_of
+from goct.path import Path
+from goct.tuning import Clock, PathFinder, folds_of
 
 pd = pytest.importorskip("pandas")
 quiet = pytest.mark.filterwarnings("ignore::goct.exceptions.BinarizationWarning")
@@ -83,6 +85,26 @@ def test_it_chooses_what_a_search_over_sizes_chooses(cancer) -> None:
     ).fit(X, y)
     assert ours.solution_.value == refit.solution_.value == ours.path_[best].value
     assert ours.score(X, y) == pytest.approx(f1_score(y, ours.predict(X), pos_label="malignant"))
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("class_weight", ["balanced", {0: 1, 1: 5}])
+def test_rows_held_back_have_the_class_weights_of_training(class_weight, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    X, weights = rng.integers(0, 6, (90, 3)), rng.integers(0, 4, 90)
+    y = (X[:, 0] + rng.integers(0, 5, 90) > 6).astype(int)
+    options = {"class_weight": class_weight, "max_splits": 2, "min_samples_leaf": 5}
+    folds = StratifiedKFold(3, shuffle=True, random_state=seed)
+    chosen = OptimalTreeClassifierCV("accuracy", 2, cv=folds, **options).fit(X, y, weights)
+    for i, (train, test) in enumerate(folds.split(X, y)):
+        alone = OptimalTreeClassifier("accuracy", 2, **options).fit(
+            X[train], y[train], weights[train]
+        )
+        sums = np.bincount(y[train], weights[train])
+        factors = sums.sum() / 2 / sums if class_weight == "balanced" else np.array([1, 5])
+        counted = factors[y[test]] * weights[test]
+        expected = counted[alone.predict(X[test]) == y[test]].sum() / counted.sum()
+        assert chosen.cv_results_[f"split{i}_test_score"][2] == pytest.approx(expected)
 
 
 def test_results_are_as_scikit_learn_has_them(cancer) -> None:
@@ -236,6 +258,53 @@ def test_pickles_leave_the_data_out(cancer) -> None:
     whole = clone(chosen).set_params(keep_data=True).fit(X, y)
     again = pickle.loads(pickle.dumps(whole))
     assert again.path_[1].value == whole.path_[1].value
+
+
+@pytest.mark.parametrize("backend", ["threading", "multiprocessing", "sequential"])
+def test_folds_are_the_same_by_every_backend_of_joblib(cancer, backend) -> None:
+    X, y = cancer
+    chosen = OptimalTreeClassifierCV("f1", 2, cv=3, n_jobs=2)
+    alone = clone(chosen).set_params(n_jobs=None).fit(X, y)
+    with joblib.parallel_config(backend):
+        chosen.fit(X, y)
+    assert chosen.tree_ == alone.tree_
+    np.testing.assert_array_equal(
+        chosen.cv_results_["mean_test_score"], alone.cv_results_["mean_test_score"]
+    )
+
+
+def test_ctrl_c_ends_the_searches_of_all_settings_of_a_fold(cancer, monkeypatch) -> None:
+    X, y = cancer
+    searches: list[Path] = []
+
+    def interrupted(finder, *arguments) -> Path:
+        searches.append(replace(find(finder, *arguments), limit=Limit.INTERRUPTED))
+        return searches[-1]
+
+    find = PathFinder.find
+    monkeypatch.setattr(PathFinder, "find", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        OptimalTreeClassifierCV("f1", 2, min_samples_leaf=[5, 10]).fit(X, y)
+    assert len(searches) == 1
+
+
+def test_searches_that_there_is_no_time_for_have_no_scores(cancer, monkeypatch) -> None:
+    X, y = cancer
+    searches: list[Path] = []
+
+    def find_and_wait(finder, *arguments) -> Path:
+        searches.append(find(finder, *arguments))
+        monkeypatch.setattr(Clock, "elapsed", 2 * 60.0)
+        return searches[-1]
+
+    find = PathFinder.find
+    monkeypatch.setattr(PathFinder, "find", find_and_wait)
+    chosen = OptimalTreeClassifierCV("f1", 2, min_samples_leaf=[5, 10], time_limit=60)
+    with pytest.warns(NotProvenWarning):
+        chosen.fit(X, y)
+    assert len(searches) == 2  # of one fold, and of all rows
+    assert chosen.best_params_["min_samples_leaf"] == 5
+    assert np.isnan(chosen.cv_results_["mean_test_score"]).sum() == 4
 
 
 @pytest.mark.slow

@@ -12,9 +12,10 @@ import pytest
 import goct
 
 ROOT = Path(goct.__file__).parent
-TOOLS = "_core _deadline _validation exceptions exact"
+TOOLS = "_core _ctrl_c _deadline _validation exceptions exact"
 CORE = f"{TOOLS} _html _plot _text metrics tree constraints features problem task solution"
 MAY_IMPORT = {
+    "_ctrl_c": "",
     "_deadline": "exceptions",
     "_validation": "exact",
     "exceptions": "",
@@ -50,7 +51,7 @@ MAY_IMPORT = {
     "export": f"{CORE} binarize model",
     "report": f"{CORE} one_vs_rest cart files model export",
     # On top of all.
-    "estimator": f"{CORE} probabilities data binarize model export solve",
+    "estimator": f"{CORE} class_weight probabilities data binarize model export solve",
     "tuning": f"{CORE} data estimator path",
     "estimator_cv": f"{CORE} data estimator path tuning",
     "demo": f"{CORE} binarize files solve",
@@ -61,7 +62,7 @@ MAY_IMPORT = {
         f"{CORE} probabilities cart certificate verify files data binarize model export report "
         "explore search mip solve path estimator tuning demo citation bench"
     ),
-    "__main__": "cli",
+    "__main__": "_ctrl_c cli",
     "table": "data",
     "model_file": "model",
 }

@@ -55,6 +55,8 @@ def test_time_is_shared() -> None:
     assert clock.limit(5) == pytest.approx(3, abs=0.1)  # three rounds of two, and the last one
     assert clock.limit(0) == pytest.approx(12, abs=0.1)
     assert clock.limit(5, spare=8, least=2) == 2
+    assert clock.limit(0, spare=12, least=20) == pytest.approx(12, abs=0.1)  # all that is left
+    assert Clock(1e-9, 1).limit(0, least=20) == 1e-3
     assert not clock.is_over
     clock.preparation = 5  # no time for those of another fold, its searches, and a last one
     assert clock.is_over

@@ -7,6 +7,11 @@ care about.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from goct._ctrl_c import leave_while_loading
+
+leave_while_loading()
+
+# ruff: noqa: E402
 from goct import constraints, exceptions, metrics
 from goct._core import __version__
 from goct.exact import Exact

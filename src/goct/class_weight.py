@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from goct._validation import check_weights, plain
+from goct._validation import check_labels, check_weights, plain
 from goct.exact import as_fraction
 
 _LARGEST_SUM = 2**29  # weights whose sum is smaller leave room for exact products of two such sums
@@ -51,13 +51,26 @@ def weigh_classes(
     return check_weights(product, len(labels)), Fraction(1), is_kept
 
 
+def class_weight_of(
+    class_weight: str | Mapping[Any, Any] | None, y: ArrayLike, sample_weight: ArrayLike | None
+) -> Mapping[Any, Any] | None:
+    """Return the weights of classes for other samples as well: "balanced" is about these."""
+    if not isinstance(class_weight, str):
+        return class_weight
+    classes, labels = check_labels(y, len(np.asarray(y)))
+    weights = None if sample_weight is None else check_weights(sample_weight, len(labels))
+    given = None if weights is None else weights.astype(np.float64)
+    sums = np.bincount(labels, weights=given, minlength=len(classes)).astype(np.float64)
+    return dict(zip(classes, _factors(class_weight, classes, sums), strict=True))
+
+
 def _factors(
     class_weight: str | Mapping[Any, Any], classes: Sequence[Any], sums: NDArray[np.float64]
 ) -> list[Fraction]:
     """Return the weight of each class, given the sum of weights that its samples have."""
     if isinstance(class_weight, str) and class_weight == "balanced":
         total, present = Fraction(float(sums.sum())), int((sums > 0).sum())
-        return [total / (present * Fraction(s)) if s else Fraction(0) for s in sums.tolist()]
+        return [total / (present * Fraction(s)) if s else Fraction(1) for s in sums.tolist()]
     if not isinstance(class_weight, Mapping):
         raise ValueError(
             'class_weight must be None, "balanced" or a dictionary from labels to numbers; '

@@ -22,6 +22,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from goct._deadline import deadline, seconds_left
 from goct._validation import check_choice, check_count, check_labels, is_missing, label_array, plain
 from goct.binarize import Binarizer
+from goct.class_weight import class_weight_of
 from goct.data.frame import read_table
 from goct.exact import as_fraction
 from goct.exceptions import InfeasibleError, NotProvenWarning, NoTreeError
@@ -47,6 +48,7 @@ class Prepared:
     metric: Metric
     classes: NDArray[Any]  # sorted
     n_samples: int
+    class_weight: Mapping[Any, Any] | None = None  # by label
 
 
 class OptimalTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -78,7 +80,8 @@ class OptimalTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
     class_weight
         What the weights of the samples of a class are multiplied by in `fit`: a
         dictionary from labels to numbers, or "balanced" to give all classes the
-        same weight in total. The conditions do not depend on it, nor does `score`.
+        same weight in total. The conditions do not depend on it. `score` takes the
+        same weights: those of "balanced" are by the rows of `fit`.
     pos_label
         The positive class of metrics for two classes. By default the last of
         two labels in sorted order; with more labels it must be named, and
@@ -320,12 +323,16 @@ class OptimalTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
     ) -> float:
         """Return the metric that was maximised, on other data.
 
+        With a `class_weight` the classes have the weights that they had in :meth:`fit`, also
+        if they were balanced there and are not here.
+
         Parameters
         ----------
         X, y, sample_weight, costs
             As in :meth:`fit`.
         """
-        problem = self.to_problem(X, y, sample_weight, costs)
+        check_is_fitted(self)
+        problem = self._over_conditions(X, y, sample_weight, costs, self._class_weight)
         return float(self.solution_.metric.evaluate(self.tree_, problem))
 
     def to_problem(
@@ -334,7 +341,8 @@ class OptimalTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         """Return data as a problem over the conditions of this classifier.
 
         Whatever takes a tree and a problem (confusion matrices, metrics,
-        `tree_.to_text`) then works on data that the tree has not seen.
+        `tree_.to_text`) then works on data that the tree has not seen. Its rows are
+        counted as they are, without `class_weight`.
 
         Parameters
         ----------
@@ -342,6 +350,16 @@ class OptimalTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
             As in :meth:`fit`; every label must have occurred there.
         """
         check_is_fitted(self)
+        return self._over_conditions(X, y, sample_weight, costs, None)
+
+    def _over_conditions(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: ArrayLike | None,
+        costs: ArrayLike | None,
+        class_weight: Mapping[Any, Any] | None,
+    ) -> Problem:
         fitted = self.solution_.problem
         return Problem.from_columns(
             X,
@@ -350,6 +368,7 @@ class OptimalTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
             classes=fitted.classes,
             pos_label=None if fitted.positive is None else fitted.classes[fitted.positive],
             sample_weight=sample_weight,
+            class_weight=class_weight,
             costs=costs,
         )
 
@@ -452,7 +471,14 @@ class OptimalTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
             class_weight=self.class_weight,
             costs=costs,
         )
-        return Prepared(binarizer, problem, metric, np.array(classes, dtype=y.dtype), table.n_rows)
+        return Prepared(
+            binarizer,
+            problem,
+            metric,
+            np.array(classes, dtype=y.dtype),
+            table.n_rows,
+            class_weight_of(self.class_weight, y, sample_weight),
+        )
 
     def _keep(self, prepared: Prepared, solution: Solution) -> None:
         """Set the fitted attributes; nothing is set before everything has gone well."""
@@ -463,6 +489,7 @@ class OptimalTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         self.tree_ = solution.tree
         self.solution_ = solution
         self.classes_ = prepared.classes
+        self._class_weight = prepared.class_weight
         counts = self.tree_.node_counts(prepared.problem)
         self.leaf_weights_ = np.array(counts, dtype=np.float64)
         self.n_features_in_ = binarizer.n_features_in_

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from sklearn.metrics import check_scoring
 from sklearn.utils.validation import check_is_fitted
 
+from goct._ctrl_c import keeping_the_best
 from goct._plot import axes_or_new, finish
 from goct._validation import check_choice
 from goct.data.frame import read_table
@@ -81,10 +82,12 @@ class OptimalTreeClassifierCV(OptimalTreeClassifier):
         (the one-standard-error rule). Ties go to fewer splits.
     time_limit
         Seconds for all of it. Searches that are stopped take their best trees so
-        far, and folds that there is no time for are left out, with a warning.
+        far, and folds that there is no time for are left out, with a warning. The
+        conditions of all rows and of one fold, with one search on each, however short,
+        are made in any case.
     n_jobs
         How many folds are searched at once, by threads; -1 for all processors. A backend
-        of joblib, such as Dask's, takes their place.
+        of joblib, such as Dask's, takes their place ("multiprocessing" does not).
     random_state
         A seed that decides on the folds, if `cv` is a number. None stands for 0:
         the same data give the same tree.
@@ -127,7 +130,8 @@ class OptimalTreeClassifierCV(OptimalTreeClassifier):
     -----
     Ctrl-C ends the cross-validation: if at least one fold is done by then, the
     size is chosen from those that are, and the tree on all rows is searched. A
-    second Ctrl-C takes the best one so far.
+    second Ctrl-C takes the best one so far, unless it comes within five seconds, which is a
+    `KeyboardInterrupt`.
 
     Examples
     --------
@@ -200,8 +204,8 @@ class OptimalTreeClassifierCV(OptimalTreeClassifier):
         Parameters
         ----------
         X, y, sample_weight, costs
-            See :meth:`goct.OptimalTreeClassifier.fit`. Weights, those of classes
-            included, and costs count in the scores, too.
+            See :meth:`goct.OptimalTreeClassifier.fit`. Weights and costs count in the
+            scores, too; those of "balanced" classes are by the rows to learn from.
         groups
             For each row the group that it belongs to. Rows of one group are all
             in training or all held back.
@@ -236,20 +240,21 @@ class OptimalTreeClassifierCV(OptimalTreeClassifier):
                 UserWarning,
                 stacklevel=2,
             )
-        tuning = tune(
-            settings,
-            folds,
-            Validator(data, scorer, self.max_splits),
-            clock,
-            rule=self.rule,
-            n_jobs=self.n_jobs,
-            report=lambda done, total: self._report(done, total, clock.elapsed),
-        )
-        setting, splits = tuning.best_setting, tuning.best_splits
-        if setting.binarizer is not settings[0].binarizer:
-            whole = setting._prepare(X, y, sample_weight, costs)
-        with PathFinder(whole, self.max_splits, clock.width) as finder:
-            every = finder.find(setting, clock.limit(0, least=clock.preparation))
+        with keeping_the_best():
+            tuning = tune(
+                settings,
+                folds,
+                Validator(data, scorer, self.max_splits),
+                clock,
+                rule=self.rule,
+                n_jobs=self.n_jobs,
+                report=lambda done, total: self._report(done, total, clock.elapsed),
+            )
+            setting, splits = tuning.best_setting, tuning.best_splits
+            if setting.binarizer is not settings[0].binarizer:
+                whole = setting._prepare(X, y, sample_weight, costs)
+            with PathFinder(whole, self.max_splits, clock.width) as finder:
+                every = finder.find(setting, clock.limit(0, least=clock.preparation))
         solution = every.smallest(splits)
         if solution.tree is None:
             raise no_tree(solution)

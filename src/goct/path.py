@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from goct._ctrl_c import keeping_the_best
 from goct._html import html_card, html_table
 from goct._plot import axes_or_new, finish
 from goct._validation import check_jobs
@@ -427,7 +428,7 @@ def path(
         techniques=techniques,
         executor=executor,
     )
-    with closing(search):
+    with keeping_the_best(), closing(search):
         found = search.find(task, limits, callback)
     if certificate is None:
         return found

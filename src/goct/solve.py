@@ -12,6 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from goct._ctrl_c import keeping_the_best
 from goct._validation import check_choice, check_count
 from goct.certificate import CertificateError
 from goct.certificate import unsupported as no_certificate
@@ -22,7 +23,7 @@ from goct.metrics import Metric
 from goct.one_vs_rest import against_rest, name_the_rest, tree_against_rest
 from goct.plane.oracle import Branch, Proven
 from goct.problem import Problem
-from goct.solution import Callback, Limits, Progress, Solution
+from goct.solution import Callback, Limit, Limits, Progress, Solution
 from goct.task import Task
 from goct.tree import Tree
 
@@ -105,7 +106,8 @@ def solve(
         long as the search, and at most `time_limit` seconds more: after that
         it proves a larger bound, with a
         :class:`~goct.exceptions.CertificateWarning`. Ctrl-C ends it with such
-        a warning, and the solution is returned without it.
+        a warning, and the solution is returned without it; none is written
+        either if the search itself was interrupted.
     **options
         Options of the engine, see :func:`goct.search.solve_search` and
         :func:`goct.mip.solve_mip`.
@@ -160,18 +162,19 @@ def solve(
     else:
         if certificate is not None and run.__name__ == "solve_search":
             options["proven"] = proven
-        solution = run(
-            binary,
-            limits=limits.after(time.perf_counter() - started),
-            start=best,
-            random_state=random_state,
-            callback=recorder,
-            **options,
-        )
+        with keeping_the_best():
+            solution = run(
+                binary,
+                limits=limits.after(time.perf_counter() - started),
+                start=best,
+                random_state=random_state,
+                callback=recorder,
+                **options,
+            )
         solution.stats["progress"] = recorder.events
     if certificate is not None:
         original = None if binary is task else problem
-        if solution.stats.get("proof") == "search":
+        if solution.stats.get("proof") == "search" and solution.limit is not Limit.INTERRUPTED:
             _prove_relaxation(binary, limits, proven)
         solution = _with_certificate(solution, certificate, proven, original, limits)
     if binary is task:
@@ -277,6 +280,8 @@ def _with_certificate(
 ) -> Solution:
     """Write a certificate; the solution survives if there is none, with a warning."""
     try:
+        if solution.limit is Limit.INTERRUPTED:  # the proof would take as long again
+            raise KeyboardInterrupt
         written = write_certificate(path, solution, proven, original, time_limit=limits.time)
     except (CertificateError, KeyboardInterrupt) as error:
         why = str(error) or "interrupted"

@@ -28,6 +28,7 @@ from goct.exceptions import BinarizationWarning, InfeasibleError, NotProvenWarni
 from goct.path import Path, PathProgress, PathSearch, read_path_task
 from goct.problem import Problem
 from goct.solution import Limit, Limits, Solution, Status
+from goct.task import Task
 from goct.tree import Tree
 
 RULES = ("best", "one_se")
@@ -72,25 +73,28 @@ class PathFinder:
         for _, search in self._searches.values():
             search.close()
 
+    def task(self, setting: OptimalTreeClassifier) -> Task:
+        """Return what is asked by the depth, leaves and constraints of a classifier."""
+        # A leaf of all rows is the largest: there is a tree without a split in every fold.
+        rows = self.prepared.n_samples
+        return read_path_task(
+            self.prepared.problem,
+            self.prepared.metric,
+            setting.max_depth,
+            max_splits=self.max_splits,
+            min_samples_leaf=min(least_leaf(setting.min_samples_leaf, rows), rows),
+            constraints=setting.constraints,
+        )
+
     def find(
         self,
         setting: OptimalTreeClassifier,
         time_limit: float | None,
         callback: Callable[[PathProgress], Any] | None = None,
     ) -> Path:
-        """Return the path for the depth, the least leaf and the constraints of a classifier."""
-        problem, depth = self.prepared.problem, setting.max_depth
-        # A leaf of all rows is the largest: there is a tree without a split in every fold.
-        rows = self.prepared.n_samples
-        leaf = min(least_leaf(setting.min_samples_leaf, rows), rows)
-        task = read_path_task(
-            problem,
-            self.prepared.metric,
-            depth,
-            max_splits=self.max_splits,
-            min_samples_leaf=leaf,
-            constraints=setting.constraints,
-        )
+        """Return the path for :meth:`task`."""
+        task, depth = self.task(setting), setting.max_depth
+        leaf = task.size.min_samples_leaf
         last, search = self._searches.get(depth, (0, None))
         if search is not None and leaf < last:
             search.close()
@@ -135,15 +139,21 @@ class Clock:
         """Seconds since the start."""
         return time.time() - self._started
 
-    def limit(self, before_last: int, spare: float = 0.0, least: float = 1e-3) -> float | None:
+    def limit(self, before_last: int, spare: float = 0.0, least: float = 0.0) -> float | None:
         """Return the seconds for a search, if so many are left before the last one.
 
-        So many seconds are needed for other things, and so many it gets in any case.
+        So many seconds are needed for other things, and so many it gets if there are as many.
         """
         if self._limit is None:
             return None
+        left = self._limit - self.elapsed
         rounds = 1 + ceil(before_last / self.width)
-        return max((self._limit - self.elapsed - spare) / rounds, least)
+        return max((left - spare) / rounds, min(least, left), 1e-3)
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the time is up."""
+        return self._limit is not None and self.elapsed >= self._limit
 
     @property
     def is_over(self) -> bool:
@@ -220,8 +230,10 @@ class Validator:
                 data.of_rows(data.costs, rows),
                 data.classes,
             )
-        each = self._metric_on if self.scorer is None else self._scorer_on
-        score = each(settings[0], prepared, fold.test)
+        if self.scorer is None:
+            score = self._metric_on(prepared, fold.test)
+        else:
+            score = self._scorer_on(settings[0], prepared, fold.test)
         # The other folds need as much for their conditions, and so do all rows in the end. The
         # searches of a fold have as long together: without it there are no trees to compare.
         seconds = time.perf_counter() - started
@@ -232,6 +244,10 @@ class Validator:
         results: dict[int, Validation] = {}
         with PathFinder(prepared, self.max_splits, threads) as finder:
             for place in order:
+                if results and clock.has_ended:
+                    nothing = (float("nan"),) * (finder.task(settings[place]).size.most_splits + 1)
+                    results[place] = Validation(nothing, Limit.TIME, 0.0, is_infeasible=False)
+                    continue
                 limit = clock.limit(left - len(results), spare, least)
                 found = finder.find(settings[place], limit, lambda _: clock.is_cancelled)
                 scores = tuple(_each(found, score))
@@ -239,12 +255,15 @@ class Validator:
                 infeasible = found[-1].status is Status.INFEASIBLE
                 results[place] = Validation(scores, found.limit, seconds, infeasible)
                 started = time.perf_counter()
-        return [results[place] for place in range(len(settings))]
+                if found.limit is Limit.INTERRUPTED:
+                    break
+        return [results[place] for place in sorted(results)]
 
-    def _metric_on(
-        self, setting: OptimalTreeClassifier, prepared: Prepared, rows: NDArray[np.intp]
-    ) -> Callable[[Solution], float]:
-        """Return what evaluates the metric on rows that were held back."""
+    def _metric_on(self, prepared: Prepared, rows: NDArray[np.intp]) -> Callable[[Solution], float]:
+        """Return what evaluates the metric on rows that were held back.
+
+        Classes have the weights that they had in training.
+        """
         data, problem = self.data, prepared.problem
         held_back = Problem.from_columns(
             data.table.take(rows),
@@ -253,7 +272,7 @@ class Validator:
             classes=problem.classes,
             pos_label=None if problem.positive is None else problem.classes[problem.positive],
             sample_weight=data.of_rows(data.sample_weight, rows),
-            class_weight=setting.class_weight,
+            class_weight=prepared.class_weight,
             costs=data.of_rows(data.costs, rows),
         )
 
@@ -562,8 +581,14 @@ def tune(
     searches = len(folds) * len(settings)
     left = [searches - sum(len(g) for g, _ in jobs[:number]) for number in range(len(jobs))]
     # Threads: the core needs no lock, and a new process takes a second or two to begin.
+    active, _ = joblib.parallel.get_active_backend(prefer="threads")
+    all_at_once = isinstance(active, joblib.parallel.MultiprocessingBackend)  # at the end
     results = joblib.Parallel(
-        n_jobs=n_jobs, prefer="threads", pre_dispatch="n_jobs", return_as="generator"
+        n_jobs=n_jobs,
+        backend="threading" if all_at_once else None,
+        prefer="threads",
+        pre_dispatch="n_jobs",
+        return_as="generator",
     )(
         joblib.delayed(validator)(group, fold, clock, rest, threads)
         for (group, fold), rest in zip(jobs, left, strict=True)

@@ -281,6 +281,19 @@ def test_levels_of_an_estimator_are_known() -> None:
     )
 
 
+@pytest.mark.parametrize("levels", [(1, 2, 3), (True, False, True)])
+def test_a_model_takes_the_tables_that_its_classifier_takes(levels, tmp_path: Path) -> None:
+    table = pd.DataFrame({"c": pd.Categorical([*levels, None] * 6)})
+    classifier = goct.OptimalTreeClassifier("accuracy", 1, binarizer="exact")
+    classifier.fit(table, [0, 0, 0, 1] * 6)
+    Model.from_estimator(classifier).save(tmp_path / "model.json")
+    new = {"c": [levels[0], None, levels[1]]}
+    assert classifier.predict(new).tolist() == [0, 1, 0]
+    for model in (Model.from_estimator(classifier), Model.load(tmp_path / "model.json")):
+        assert [condition.name for condition in model.conditions] == ["c is missing"]
+        assert model.predict(new).tolist() == [0, 1, 0]
+
+
 def test_inconsistent_models_are_refused() -> None:
     model = small_model()
     with pytest.raises(ValueError, match="features"):

@@ -55,10 +55,11 @@ class Binarizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         "quantiles": into parts of about the same size. "midpoints": wherever
         the label changes. "exact": between all values that differ, and between
         all levels of an ordered categorical column, so that a tree may cut
-        anywhere; see :meth:`ranks`. "none": nowhere, all values being 0 and 1
-        already. "auto": at MDLP's cuts, and at quantiles besides, at most 32 in a
-        column and 128 in all columns of numbers and dates; without labels,
-        at quantiles only.
+        anywhere; see :meth:`ranks`. A column with values that no threshold tells apart,
+        such as neighbouring integers beyond 2**53, is refused. "none":
+        nowhere, all values being 0 and 1 already. "auto": at MDLP's cuts, and at
+        quantiles besides, at most 32 in a column and 128 in all columns of numbers
+        and dates; without labels, at quantiles only.
     n_thresholds
         How many thresholds per column at most. By default 3 for quantiles, and
         no limit otherwise. More thresholds leave less to be lost outside the

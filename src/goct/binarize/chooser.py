@@ -67,6 +67,7 @@ class Chooser:
             return [*([levels] if len(levels) > 0 else ()), *_missing(name, column)]
         if column.kind not in ("number", "date") or name in self.given:
             return list(self.conditions(name, column))
+        _check_apart(name, column)
         values = np.unique(column.values[~column.missing])
         if column.kind == "date":
             moments = all_moments(values.astype(np.int64)).astype(values.dtype)
@@ -143,6 +144,20 @@ class Chooser:
         if rare and frequent:
             found.append(OneOf(name, tuple(rare)))
         return list(found)
+
+
+def _check_apart(name: str, column: Column) -> None:
+    if (merged := column.merged()) is None:
+        return
+    one, other = sorted(map(str, merged))
+    thresholds, remedy = {
+        "number": ("64-bit floats", "subtract the smallest value of the column, round it"),
+        "date": ("whole microseconds", "round the column, pass nanoseconds as small integers"),
+    }[column.kind]
+    raise ValueError(
+        f"column {name!r} holds {one} and {other}, but thresholds are {thresholds}, and none "
+        f"tells them apart; {remedy}, leave it out, or choose another binarizer than 'exact'"
+    )
 
 
 def _ordered(name: str, column: Column) -> tuple[LevelCuts, NDArray[np.float64]]:

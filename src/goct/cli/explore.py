@@ -27,7 +27,7 @@ from goct.path import path as find_path
 from goct.report.exploration import Exploration
 from goct.report.html import write_report
 from goct.search.path import can_share
-from goct.solution import Solution
+from goct.solution import Limit, Solution
 from goct.solve import one_against_the_rest
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def explore(
             validation=tuned.validation,
             test=prepared.test,
             rows=_some_rows(prepared, rows, seed),
-            time_limit=_FOR_TREES * (seconds_left() or _SECONDS),
+            time_limit=0.0 if tuned.is_interrupted else _FOR_TREES * (seconds_left() or _SECONDS),
             n_jobs=options.n_jobs,
         )
     write_report(found, output)
@@ -112,10 +112,14 @@ def write_page(
     These take ten seconds, or what is left of the time limit.
     """
     seconds = min(seconds_left(inf) or inf, _SECONDS_OF_A_REPORT)
+    if solution.limit is Limit.INTERRUPTED or (tuned is not None and tuned.is_interrupted):
+        seconds = 0.0
     found: SizePath | None = None
     if tuned is not None:
         found = tuned.path
-    elif can_share(one_against_the_rest(replace(solution.task, split_penalty=Fraction(0)))):
+    elif seconds > 0 and can_share(
+        one_against_the_rest(replace(solution.task, split_penalty=Fraction(0)))
+    ):
         size = solution.task.size
         found = find_path(
             prepared.train,

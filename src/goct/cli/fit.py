@@ -147,7 +147,9 @@ def fit(
 
             tuned = tune_size(prepared, goal, options, asked, min_leaf, seed, progress)
             solution = tuned.solution
-        if tuned is None or (certificate is not None and solution.tree is not None):
+        if tuned is not None and tuned.is_interrupted and certificate is not None:
+            note("no certificate was written: interrupted")
+        elif tuned is None or (certificate is not None and solution.tree is not None):
             size = options.size(most, min_leaf) if tuned is None else solution.task.size
             if options.executor is not None:
                 given["executor"] = options.executor
@@ -161,6 +163,7 @@ def fit(
                 constraints=asked,
                 engine=engine,
                 time_limit=seconds_left(),
+                start=None if tuned is None else solution.tree,
                 callback=progress,
                 n_jobs=options.n_jobs,
                 certificate=certificate,
@@ -185,7 +188,7 @@ def fit(
         write_page(report, prepared, options, model, solution, tuned)
     if not options.quiet:
         _show(model, solution, [] if tuned is None else tuned.describe())
-        note_written(save, report, certificate)
+        note_written(save, report, None if solution.certificate is None else certificate)
     if solution.status is not Status.OPTIMAL or (tuned and not tuned.is_complete):
         raise typer.Exit(Code.STOPPED)
 

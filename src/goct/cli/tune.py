@@ -34,6 +34,7 @@ class Tuned:
     path: Path
     tuning: Tuning | None  # None if the size was not chosen
     is_complete: bool  # nothing was stopped, by a limit or by Ctrl-C
+    is_interrupted: bool = False
 
     @property
     def solution(self) -> Solution:
@@ -139,19 +140,25 @@ def tune_size(
         rest = len(folds) * len(leaves)
         found = finder.find(settings[0], clock.limit(rest, least=prepared.seconds), progress)
         if found.limit is Limit.INTERRUPTED or found[-1].tree is None or not folds:
-            return Tuned(found, None, found.limit is Limit.NONE)
+            is_interrupted = found.limit is Limit.INTERRUPTED
+            return Tuned(found, None, found.limit is Limit.NONE, is_interrupted)
         try:
             validator = Validator(data, None, options.max_splits)
             n_jobs = options.n_jobs if options.executor is None else -1
             with _on_cluster(options.executor):
                 tuning = tune(settings, folds, validator, clock, n_jobs=n_jobs, report=report)
+            if clock.is_cancelled:  # there are trees of the first setting only
+                tuning = Tuning(settings[:1], tuning.found[:: len(settings)], tuning.rule)
+                number = f"{tuning.n_folds} of {len(folds)}"
+                progress.note(f"interrupted: the size is chosen by {number} folds")
         except NoTreeError as error:
             progress.note(f"the number of splits is not tuned: {error}")
             return Tuned(found, None, isinstance(error, InfeasibleError))
         except KeyboardInterrupt:
             progress.note("interrupted: the number of splits is not tuned")
-            return Tuned(found, None, is_complete=False)
+            return Tuned(found, None, is_complete=False, is_interrupted=True)
         if (setting := tuning.best_setting) is not settings[0]:
             found = finder.find(setting, clock.limit(0, least=prepared.seconds), progress)
     complete = found.limit is Limit.NONE and tuning.n_folds == len(folds)
-    return Tuned(found, tuning, complete and tuning.is_proven)
+    is_interrupted = clock.is_cancelled or found.limit is Limit.INTERRUPTED
+    return Tuned(found, tuning, complete and tuning.is_proven, is_interrupted)

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from goct.data.dialect import Dialect
-from goct.data.table import KINDS, MOMENT, Column, objects
+from goct.data.rounding import MOMENT
+from goct.data.table import KINDS, Column, objects
 
 _TRUTHS = {"true": 1.0, "false": 0.0, "1": 1.0, "0": 0.0, "1.0": 1.0, "0.0": 0.0}
 _DATE = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?)?")
@@ -117,7 +118,8 @@ class ColumnReader:
                 return
             self.kind = self._kind_of(known, start)
         try:
-            self.pieces.append(self._convert(self.kind, cells))
+            piece = self._convert(self.kind, cells)
+            self.pieces.append(_with_integers(piece, cells) if self.kind == "number" else piece)
         except ValueError:
             row, cell = self._first_misfit(self.kind, cells)
             if self.is_forced or (self.kind == "number" and self._is_infinite(cell)):
@@ -129,7 +131,10 @@ class ColumnReader:
         """Return all cells as a column."""
         kind = self.kind or "category"
         lead = self._convert(kind, [""] * (n_rows if self.kind is None else self.missing_rows))
-        return Column(kind, np.concatenate([lead, *self.pieces]))
+        values = np.concatenate([lead, *self.pieces])
+        if kind == "number":
+            return Column.of_numbers(values, np.flatnonzero(values != values))
+        return Column(kind, values)
 
     def note(self, line: int) -> str:
         """Say why the column does not hold what it seems to; `line` is that of `strange`."""
@@ -227,6 +232,18 @@ class ColumnReader:
         if date:
             return f"a date like {self.dialect.date_format}"
         return _WORDS[kind] + (" with a decimal comma" if comma else "")
+
+
+def _with_integers(numbers: NDArray[np.float64], cells: Sequence[str]) -> NDArray[Any]:
+    """Put whole numbers that floats may not hold in their places."""
+    large = np.flatnonzero(np.abs(numbers) >= 2**53).tolist()
+    texts = {row: cells[row].strip() for row in large}
+    whole = {row: int(text) for row, text in texts.items() if text.lstrip("+-").isdecimal()}
+    if not whole:
+        return numbers
+    exact = numbers.astype(object)
+    exact[list(whole)] = list(whole.values())
+    return exact
 
 
 def read_cells(

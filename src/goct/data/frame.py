@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -12,7 +12,8 @@ from narwhals.exceptions import DuplicateError
 from numpy.typing import NDArray
 
 from goct._validation import column_name, mask_of, plain
-from goct.data.table import MOMENT, WORDS, Column, Table, is_missing, kind_of, objects
+from goct.data.rounding import MOMENT
+from goct.data.table import WORDS, Column, Table, is_missing, kind_of, objects
 
 
 def read_table(X: Any) -> Table:
@@ -113,23 +114,35 @@ def _check_shape(shape: tuple[int, ...]) -> None:
 def _read_series(series: Any, where: str) -> Column:
     dtype = series.dtype
     if dtype.is_numeric():
-        return Column("number", series.cast(nw.Float64).to_numpy())
+        return _read_numbers(series, where)
     if dtype == nw.Boolean:
         return Column("boolean", series.cast(nw.Float64).to_numpy())
     if dtype == nw.Datetime:
         if getattr(dtype, "time_zone", None) is not None:
             series = series.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
-        return Column("date", series.to_numpy().astype(MOMENT))
+        values = series.to_numpy()
+        is_plain = values.dtype.kind == "M"
+        return Column.of_moments(values) if is_plain else _read_objects(series.to_list(), where)
     if dtype == nw.Date:
-        return Column("date", series.to_numpy().astype(MOMENT))
+        return Column.of_moments(series.to_numpy().astype(MOMENT))
     if dtype in (nw.Categorical, nw.Enum):
-        return Column.of_categories(series.to_list(), _order_of(series))
+        return Column.of_categories(series.to_list(), _order_of(series), where)
     if dtype in (nw.String, nw.Object, nw.Unknown):
         return _read_objects(series.to_list(), where)
     raise TypeError(
         f"{where} of X holds values of the type {dtype}; allowed are numbers, truth values, text "
         "and dates: convert or leave out the column"
     )
+
+
+def _read_numbers(series: Any, where: str) -> Column:
+    dtype = series.dtype
+    if dtype in (nw.Int64, nw.UInt64):
+        missing = series.is_null().to_numpy()
+        return Column.of_numbers(series.fill_null(0).to_numpy(), missing)
+    if dtype == nw.Decimal or dtype in (nw.Int128, nw.UInt128):
+        return _read_objects(series.to_list(), where)
+    return Column("number", series.cast(nw.Float64).to_numpy())
 
 
 def _order_of(series: Any) -> Sequence[Any]:
@@ -148,9 +161,9 @@ def _read_values(values: NDArray[Any], where: str) -> Column:
     if kind == "b":
         return Column("boolean", values.astype(np.float64))
     if kind in "uif":
-        return Column("number", values.astype(np.float64))
+        return Column.of_numbers(values)
     if kind == "M":
-        return Column("date", values.astype(MOMENT))
+        return Column.of_moments(values)
     if kind in "UO":
         return _read_objects(values.tolist(), where)
     raise TypeError(
@@ -189,18 +202,24 @@ def _read_objects(values: list[Any], where: str) -> Column:
     if not kinds:
         return Column.of_nothing("empty", len(values))
     (kind,) = kinds
-    converters: dict[str, Callable[[Any], Any]] = {"category": str, "date": _moment}
-    convert = converters.get(kind, float)
-    column = Column.of_nothing(kind, len(values))
-    present = np.flatnonzero(~missing)
+    if kind == "category":
+        texts = [None if missing[row] else str(value) for row, value in enumerate(values)]
+        return Column(kind, objects(texts))
+    if kind == "date":
+        never = np.datetime64("NaT", "us")
+        moments = [never if missing[row] else _moment(v) for row, v in enumerate(values)]
+        return Column.of_moments(objects(moments))
+    numbers = [0 if missing[row] else value for row, value in enumerate(values)]
     try:
-        column.values[present] = objects([convert(values[row]) for row in present])
+        column = Column.of_numbers(objects(numbers), missing)
     except OverflowError as error:
         raise ValueError(f"{where} of X holds a number that is too large: {error}") from error
-    return column
+    return column if kind == "number" else Column(kind, column.values)
 
 
 def _moment(value: Any) -> Any:
     if isinstance(value, datetime.datetime) and value.tzinfo is not None:
         value = value.astimezone(datetime.UTC).replace(tzinfo=None)
-    return np.datetime64(value, "us")
+    if hasattr(value, "to_datetime64"):  # of pandas, with nanoseconds
+        return value.to_datetime64()
+    return value if isinstance(value, np.datetime64) else np.datetime64(value, "us")

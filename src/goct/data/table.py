@@ -11,7 +11,8 @@ empty    none at all                                  NaN
 ======== ============================================ =====================
 
 The text of a category that is a number or a truth value is that of :func:`level`,
-so that 1 and 1.0 are the same category.
+so that 1 and 1.0 are the same category. Numbers that no float is equal to, and moments
+between microseconds, are rounded up; see :mod:`goct.data.rounding`.
 """
 
 from __future__ import annotations
@@ -27,10 +28,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from goct._validation import column_name, plain
+from goct.data.rounding import MOMENT, floats_above, moments_above
 
 KINDS = ("number", "boolean", "date", "category")  # what the values of a column can be
 
-MOMENT = "datetime64[us]"
 WORDS = {
     "number": "numbers",
     "boolean": "truth values",
@@ -52,12 +53,29 @@ class Column:
         What the text of a category stands for, where that is a number or a truth value.
     order
         All categories in order, if they have one.
+    exact
+        The values before they were rounded, if some were.
     """
 
     kind: str
     values: NDArray[Any]
     typed: Mapping[str, Any] = field(default_factory=dict)
     order: tuple[str, ...] = ()
+    exact: NDArray[Any] | None = None
+
+    @classmethod
+    def of_numbers(cls, exact: NDArray[Any], missing: Any = None) -> Column:
+        """Return numbers of any type as floats; `missing` are the places that hold no value."""
+        floats, is_equal = floats_above(exact)
+        if missing is not None:
+            floats[missing] = np.nan
+        return cls("number", floats, exact=None if is_equal else exact)
+
+    @classmethod
+    def of_moments(cls, exact: NDArray[Any]) -> Column:
+        """Return dates of any unit."""
+        moments, is_equal = moments_above(exact)
+        return cls("date", moments, exact=None if is_equal else exact)
 
     @classmethod
     def of_nothing(cls, kind: str, n_rows: int) -> Column:
@@ -69,11 +87,21 @@ class Column:
         return cls(kind, np.full(n_rows, np.nan))
 
     @classmethod
-    def of_categories(cls, values: Iterable[Any], order: Iterable[Any] = ()) -> Column:
+    def of_categories(
+        cls, values: Iterable[Any], order: Iterable[Any] = (), where: str = "a column"
+    ) -> Column:
         """Return categories that may be texts, numbers or truth values, and have an order."""
+        values = list(values)
         levels = [None if is_missing(value) else level(value) for value in values]
         texts = [None if known is None else str(known) for known in levels]
         typed = {str(known): known for known in levels if not isinstance(known, str | None)}
+        first: dict[str | None, Any] = {}
+        for text, value in zip(texts, values, strict=True):
+            if text is not None and first.setdefault(text, value) != value:
+                raise ValueError(
+                    f"{where} of X has the categories {plain(first[text])!r} and "
+                    f"{plain(value)!r}, which are both written {text}; rename one of them"
+                )
         return cls("category", objects(texts), typed, tuple(str(level(value)) for value in order))
 
     @property
@@ -85,7 +113,19 @@ class Column:
 
     def take(self, rows: Any) -> Column:
         """Return the column with some of its rows."""
-        return replace(self, values=self.values[rows])
+        exact = None if self.exact is None else self.exact[rows]
+        return replace(self, values=self.values[rows], exact=exact)
+
+    def merged(self) -> tuple[Any, Any] | None:
+        """Return two values that differ, but were rounded to the same; None if there are none."""
+        if self.exact is None:
+            return None
+        present = np.flatnonzero(~self.missing)
+        order = present[np.argsort(self.values[present])]
+        same = np.flatnonzero(self.values[order[1:]] == self.values[order[:-1]])
+        first, second = self.exact[order[same]], self.exact[order[same + 1]]
+        found = np.flatnonzero(first != second)
+        return (first[found[0]], second[found[0]]) if len(found) else None
 
     def factorised(self) -> tuple[NDArray[np.object_], NDArray[np.intp]]:
         """Return the distinct values, and for each value its place among them."""
@@ -106,8 +146,12 @@ class Column:
         if self.kind == "boolean" and kind == "number":
             return Column(kind, values)
         if kind == "category" and any(_stands_for(self.kind, known) for known in levels):
-            make: Callable[[float], Any] = bool if self.kind == "boolean" else float
-            return Column.of_categories(v if v != v else make(v) for v in values)
+            make: Callable[[Any], Any] = bool if self.kind == "boolean" else plain
+            known = values if self.exact is None else self.exact
+            missing = self.missing
+            return Column.of_categories(
+                None if missing[row] else make(known[row]) for row in range(n_rows)
+            )
         if self.kind == "number" and kind == "boolean":
             wrong = ~np.isnan(values) & (values != 0) & (values != 1)
             if not wrong.any():

@@ -34,9 +34,15 @@ _ABOVE = """
 def _above(value, threshold):
     if _missing(value):
         return False
+    value = value.item() if hasattr(value, "item") else value  # of numpy
     number = float(value)
     if isinstance(value, str) and (number - number != 0 or "_" in value):
         raise ValueError(f"{value!r} is not a finite number")
+    if isinstance(value, str):
+        value = int(value) if value.strip().isdecimal() else number
+    if number == threshold and not isinstance(value, float):  # it may have more digits
+        shown = int(number) if number.is_integer() else repr(number)
+        return bool(value > type(value)(shown))
     return number > threshold
 """
 
@@ -47,12 +53,15 @@ def _after(value, moment):
         return False
     if isinstance(value, str):
         value = datetime.fromisoformat(value.strip())
+    is_later = getattr(value, "nanosecond", 0) > 0  # of pandas
     if hasattr(value, "astype"):  # of numpy
-        value = value.astype("datetime64[us]").item()
+        exact, value = value, value.astype("datetime64[us]")
+        is_later, value = value < exact, value.item()
     if getattr(value, "tzinfo", None) is not None:
         value = value.astimezone(timezone.utc)
     value = datetime(*value.timetuple()[:6], getattr(value, "microsecond", 0))
-    return value > datetime.fromisoformat(moment)
+    moment = datetime.fromisoformat(moment)
+    return value > moment or bool(value == moment and is_later)
 """
 
 _LEVEL = """

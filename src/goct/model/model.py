@@ -270,7 +270,7 @@ class Model:
         return evaluate(self.conditions, read.n_rows, self._reader(read))
 
     def _reader(self, table: Table) -> Callable[[str, Collection[str]], Column]:
-        """Return what reads a column that the tree needs, given its name and known levels."""
+        """Return what reads a column that the tree needs, given its name and further levels."""
         names = list(table.names or self._names_of_array(table.n_columns))
         if absent := [name for name in self.columns if name not in names]:
             raise ValueError(
@@ -279,7 +279,9 @@ class Model:
             )
 
         def read(name: str, levels: Collection[str]) -> Column:
-            kind = None if self.columns[name].kind == "unknown" else self.columns[name].kind
+            info = self.columns[name]
+            kind = None if info.kind == "unknown" else info.kind
+            levels = {*levels, *map(str, info.levels or ())}
             source, words = table, self.missing_words
             if words is not None and table.path is None:
                 source = table.map(lambda column: read_cells(column, name, kind, words))

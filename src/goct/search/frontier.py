@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import closing
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from goct._ctrl_c import keeping_the_best
 from goct._html import html_card, html_table
 from goct._plot import axes_or_new, finish
 from goct.certificate import CertificateError, hull_claims, write_claims
@@ -325,16 +327,15 @@ def frontier(
     )
     oracle = SearchOracle(session, core, points, size)
     walk = FrontierWalk(oracle, points, size, others=oracle if core.is_spread else None)
-    try:
-        walk.follow_hull()
-        if pareto:
-            walk.look_inside()
-    except StopError:
-        pass  # what is found by now is the answer
-    except KeyboardInterrupt:  # outside the oracle, which stops by itself
-        session.limit = Limit.INTERRUPTED
-    finally:
-        core.close()
+    with keeping_the_best(), closing(core):
+        try:
+            walk.follow_hull()
+            if pareto:
+                walk.look_inside()
+        except StopError:
+            pass  # what is found by now is the answer
+        except KeyboardInterrupt:  # outside the oracle, which stops by itself
+            session.limit = Limit.INTERRUPTED
 
     def vertices(found: list[Point]) -> tuple[Vertex, ...]:
         trees = [walk.trees[point] for point in found]
