@@ -327,6 +327,22 @@ def test_a_target_that_two_columns_are_called(tmp_path: Path) -> None:
     assert "the columns 1 and 3 are both called 'y'" in fails("fit", table, "--target", "y")
 
 
+def test_a_file_without_a_line_of_names(tmp_path: Path) -> None:
+    path, model = write(tmp_path, "1,a,1\n2,b,0\n" * 5), tmp_path / "model.json"
+    options = ("--depth", 1, "--no-tune")
+    result = run("fit", path, "--no-header", "--target", -1, *options, "--save", model)
+    assert "column_1 > 1.5?" in result.output
+    assert Model.load(model).source.target == "column_3"
+    predicted = run("predict", model, path, "--no-header").stdout.splitlines()
+    assert predicted[:2] == ["column_1,column_2,column_3,prediction", "1,a,1,1"]
+    assert len(predicted) == 11
+    named = run("fit", path, "--names", 'n,"a, b",-1', "--target", -1, "--ignore", "n", *options)
+    assert "a, b = " in named.output
+    by_name = fails("fit", path, "--names", "-1,b,b", "--target", -1, "--ignore", -1)
+    assert "the target '-1' cannot be ignored" in by_name
+    assert "no place 4: there are 3" in fails("fit", path, "--no-header", "--target", 4)
+
+
 @pytest.mark.parametrize("jobs", ["0", "-2", "many"])
 def test_a_number_of_jobs_that_is_none(customers: Path, jobs: str) -> None:
     text = fails("fit", customers, "--target", "bought", f"--jobs={jobs}")

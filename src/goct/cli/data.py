@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import csv
 import functools
 import inspect
 import re
 import time
 import warnings
 from collections import Counter
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from contextlib import closing
 from dataclasses import MISSING, dataclass, fields, replace
 from functools import cached_property
@@ -24,6 +25,7 @@ from goct._deadline import deadline
 from goct._validation import suggest
 from goct.cli.guard import UsageError, note
 from goct.data import Table, TableFile, find_dialect, read_csv
+from goct.data.csv_file import read_header
 from goct.metrics import Metric, choose_metric, get_metric
 from goct.model import Model, Part, Source, columns_of
 from goct.problem import Problem
@@ -42,7 +44,7 @@ _NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?")
 Data: TypeAlias = Annotated[
     Path,
     typer.Argument(
-        help="A CSV file with a line of column names, compressed or not; - for standard input. "
+        help="A CSV file, the names of its columns first, compressed or not; - for standard input. "
         "Parquet and Excel files, too, with the extra 'tables'."
     ),
 ]
@@ -58,6 +60,19 @@ Decimal: TypeAlias = Annotated[
 ]
 Encoding: TypeAlias = Annotated[
     str | None, typer.Option(help="The text encoding, such as cp1252; UTF-8 by default.")
+]
+NoHeader: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--no-header",
+        help="The file has no line of column names; they are column_1, column_2, and so on.",
+    ),
+]
+Names: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        metavar="A,B,C", help="The names of the columns, of a file without a line of them."
+    ),
 ]
 Quiet: TypeAlias = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")]
 TestSize: TypeAlias = Annotated[
@@ -97,7 +112,13 @@ def _read_jobs(text: str | int) -> int:
 class LearningOptions:
     """The options of all commands that learn from a CSV file, see :func:`learning`."""
 
-    target: Annotated[str, typer.Option(help="The column to predict.", metavar="COLUMN")]
+    target: Annotated[
+        str,
+        typer.Option(
+            help="The column to predict: its name, or its place, such as 3, or -1 for the last.",
+            metavar="COLUMN",
+        ),
+    ]
     positive: Annotated[
         str | None,
         typer.Option(help="The positive class, such as yes. By default the last of two in order."),
@@ -166,6 +187,8 @@ class LearningOptions:
     delimiter: Delimiter = None
     decimal: Decimal = None
     encoding: Encoding = None
+    no_header: NoHeader = False
+    names: Names = None
     quiet: Quiet = False
 
     def size(self, max_splits: int | None, min_leaf: int | None) -> SizeLimit:
@@ -267,9 +290,6 @@ def prepare(
     If `one_vs_rest`, the positive class stands against all others, so that cuts need not tell those
     apart. The share `test_size` of each class is held back; the seed decides which rows.
     """
-    target = options.target
-    if target in (options.ignore or ()):
-        raise UsageError(f"the target {target!r} cannot be ignored")
     kinds = dict.fromkeys(options.categorical or (), "category")
     file = TableFile.find(path)
     dialect = find_dialect(
@@ -279,7 +299,11 @@ def prepare(
         options.encoding,
         missing=options.missing or (),
         date_format=options.date_format,
+        names=read_names(options.names, options.no_header),
     )
+    target = column_at(options.target, read_header(file, dialect)[0])
+    if target in (options.ignore or ()):
+        raise UsageError(f"the target {target!r} cannot be ignored")
     kinds |= {target: "category"}
     table = read_csv(file, kinds=kinds, ignore=options.ignore or (), dialect=dialect)
     notes = list(table.notes)
@@ -357,6 +381,25 @@ def prepare_for(
 def read_delimiter(text: str | None) -> str | None:
     """Return the delimiter that is meant by an option."""
     return {"tab": "\t", "\\t": "\t"}.get(text or "", text)
+
+
+def read_names(text: str | None, no_header: bool) -> Sequence[str] | None:
+    """Return the names of columns that are meant by options; None if the file has them."""
+    if text is None:
+        return () if no_header else None
+    return next(csv.reader([text]), [])
+
+
+def column_at(text: str, names: Sequence[str | None]) -> str:
+    """Return the column that is meant by a name or a place, which counts from either end."""
+    if text in names or not re.fullmatch(r"-?[1-9]\d{0,8}", text):
+        return text
+    place = int(text)
+    if abs(place) > len(names):
+        raise UsageError(
+            f"there is no column {text!r}, and no place {text}: there are {len(names)}"
+        )
+    return names[place if place < 0 else place - 1] or text
 
 
 def _about_id(name: str, binarizer: Binarizer) -> str:

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,7 +14,18 @@ import numpy as np
 import typer
 
 from goct._text import confusion_table, one_line
-from goct.cli.data import DateFormat, Decimal, Delimiter, Encoding, Quiet, read_delimiter
+from goct.cli.data import (
+    DateFormat,
+    Decimal,
+    Delimiter,
+    Encoding,
+    Names,
+    NoHeader,
+    Quiet,
+    column_at,
+    read_delimiter,
+    read_names,
+)
 from goct.cli.guard import UsageError, check_outputs, note
 from goct.data import Dialect, Table, TableFile, find_dialect, read_csv
 from goct.data.csv_file import read_header, read_rows, write_csv
@@ -55,6 +67,8 @@ def predict(
     delimiter: Delimiter = None,
     decimal: Decimal = None,
     encoding: Encoding = None,
+    no_header: NoHeader = False,
+    names: Names = None,
     quiet: Quiet = False,
 ) -> None:
     """Predict the class of every row, and write the rows with a column more."""
@@ -62,10 +76,15 @@ def predict(
     tree = Model.load(model)
     file = TableFile.find(data)
     dialect = find_dialect(
-        file, read_delimiter(delimiter), decimal, encoding, date_format=date_format
+        file,
+        read_delimiter(delimiter),
+        decimal,
+        encoding,
+        date_format=date_format,
+        names=read_names(names, no_header),
     )
-    names, _ = read_header(file, dialect)
-    if absent := [name for name in tree.columns if name not in names]:
+    found, _ = read_header(file, dialect)
+    if absent := [name for name in tree.columns if name not in found]:
         columns, are = ("column", "is") if len(absent) == 1 else ("columns", "are")
         raise UsageError(
             f"{file}: the tree needs the {columns} {', '.join(map(repr, absent))}, "
@@ -75,11 +94,13 @@ def predict(
         tree = replace(tree, smoothing=Smoothing.read(smoothing))
     new = [column, *(f"{column} {label}" for label in tree.classes if proba)]
     for name in new:
-        if name in names and not only:
+        if name in found and not only:
             raise UsageError(f"{file}: there is a column {name!r} already; choose another --column")
-    if target is None and tree.source.target in names:
+    if target is not None:
+        target = column_at(target, found)
+    elif tree.source.target in found:
         target = tree.source.target
-    table = _read(tree, file, dialect, names, target)
+    table = _read(tree, file, dialect, found, target)
     labels = tree.predict(table)
     shares = tree.predict_proba(table).round(6).tolist() if proba else [[]] * table.n_rows
     if not quiet:
@@ -88,9 +109,8 @@ def predict(
         _note_unknown_levels(tree, table)
         if target is not None:
             _compare(tree, table, target)
-    lines = read_rows(file, dialect)
-    next(lines)
-    head = [name or "" for name in names]
+    lines = islice(read_rows(file, dialect), 0 if dialect.names is not None else 1, None)
+    head = [name or "" for name in found]
     cells = zip(lines, labels.tolist(), shares, strict=True)
     rows: Iterator[list[Any]] = (
         [*([] if only else row), label, *share] for row, label, share in cells
