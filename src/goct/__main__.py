@@ -2,11 +2,16 @@
 
 import sys
 
+from goct import __version__
+
 
 def main() -> None:
     """Run the command line; Ctrl-C while it is being loaded ends it without a word."""
+    if sys.argv[1:] == ["--version"]:  # needs nothing of what takes a moment to load
+        print(__version__)
+        return
     try:
-        from goct.cli import app  # takes a moment
+        from goct.cli import app
 
         app(prog_name="goct")
     except KeyboardInterrupt:

@@ -15,7 +15,7 @@ from dataclasses import MISSING, dataclass, fields, replace
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, get_type_hints
+from typing import Annotated, Any, TypeAlias, get_type_hints
 
 import numpy as np
 import typer
@@ -23,18 +23,15 @@ from numpy.typing import NDArray
 
 from goct._deadline import deadline
 from goct._validation import suggest
+from goct.binarize.plain import PlainBinarizer
 from goct.cli.guard import UsageError, note
 from goct.data import Table, TableFile, find_dialect, read_csv
 from goct.data.csv_file import read_header
 from goct.metrics import Metric, choose_metric, get_metric
 from goct.model import Model, Part, Source, columns_of
 from goct.problem import Problem
-from goct.search.cluster import connect
 from goct.solution import Solution
 from goct.task import SizeLimit
-
-if TYPE_CHECKING:
-    from goct.binarize import Binarizer
 
 MAX_CLASSES = 50
 _DEPTH = 3
@@ -195,10 +192,19 @@ class LearningOptions:
         """Return the size limit, where the size is not tuned."""
         return SizeLimit(self.max_depth, max_splits, min_samples_leaf=min_leaf or 0)
 
+    @property
+    def ids(self) -> bool | str:
+        """Which columns that are different in every row are left out."""
+        return "text" if self.drop_ids is None else self.drop_ids
+
     @cached_property
     def executor(self) -> Any:
         """The client of the cluster; None without one."""
-        return None if self.scheduler is None else connect(self.scheduler)
+        if self.scheduler is None:
+            return None
+        from goct.search.cluster import connect
+
+        return connect(self.scheduler)
 
     def close(self) -> None:
         """Leave the cluster."""
@@ -252,7 +258,7 @@ class Prepared:
     tell apart; `seconds` is how long the conditions took.
     """
 
-    binarizer: Binarizer
+    binarizer: PlainBinarizer
     train: Problem
     test: Problem | None  # None unless asked for
     source: Source
@@ -318,11 +324,8 @@ def prepare(
     goal = labels[~test_rows]
     if one_vs_rest and positive is not None:
         goal = goal == classes[positive]
-    from goct.binarize import Binarizer  # loads scikit-learn, which takes a second
-
-    drop_ids = "text" if options.drop_ids is None else options.drop_ids
     started = time.perf_counter()
-    binarizer = Binarizer(options.binarizer, options.thresholds, drop_ids=drop_ids)
+    binarizer = PlainBinarizer(options.binarizer, options.thresholds, drop_ids=options.ids)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         binarizer.fit(train_table, goal)
@@ -402,7 +405,7 @@ def column_at(text: str, names: Sequence[str | None]) -> str:
     return names[place if place < 0 else place - 1] or text
 
 
-def _about_id(name: str, binarizer: Binarizer) -> str:
+def _about_id(name: str, binarizer: PlainBinarizer) -> str:
     """Say what became of a column that is different in every row."""
     if name in binarizer.dropped_columns_:
         return f"column {name!r} is different in every row, so it is left out; --keep-ids keeps it"

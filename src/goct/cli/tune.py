@@ -12,6 +12,7 @@ import numpy as np
 
 from goct import estimator
 from goct._deadline import seconds_left
+from goct.binarize import Binarizer
 from goct.cli.data import LearningOptions, Prepared
 from goct.cli.progress import ProgressDisplay
 from goct.constraints import Constraint
@@ -109,13 +110,14 @@ def tune_size(
     train = prepared.train
     depth = options.depth_or(_DEPTH)
     leaves = LEAVES if min_leaf is None else (max(min_leaf, 1),)
+    binarizer = Binarizer(options.binarizer, options.thresholds, drop_ids=options.ids)
     settings = [
         OptimalTreeClassifier(
             metric,
             depth,
             min_samples_leaf=leaf,
             pos_label=None if train.positive is None else train.classes[train.positive],
-            binarizer=prepared.binarizer,
+            binarizer=binarizer,
             constraints=constraints,
         )
         for leaf in leaves
