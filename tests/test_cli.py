@@ -165,6 +165,22 @@ def test_help_and_unknown_command() -> None:
     assert runner.invoke(app, ["dmo"]).exit_code == 2
 
 
+def test_help_is_in_panels() -> None:
+    lines = run("fit", "--help").output.splitlines()
+    panels = [line.strip("╭╮─ ") for line in lines if line.startswith("╭")]
+    assert panels[2:] == [
+        "What to learn",
+        "Which trees",
+        "What they must keep",
+        "Output",
+        "How to read the file",
+        "How to search",
+    ]
+    options = [line.split()[1] for line in lines if line.startswith("│ --")]
+    assert options[-3:] == ["--engine", "--formulation", "--backend"]
+    assert "How to read the file" in run("predict", "--help").output
+
+
 def test_console_script_and_import_are_quiet() -> None:
     run = subprocess.run(
         [sys.executable, "-W", "error", "-c", "import goct"], capture_output=True, text=True

@@ -7,82 +7,28 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from itertools import islice
-from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
-import typer
 
 from goct._text import confusion_table, one_line
-from goct.cli.data import (
-    DateFormat,
-    Decimal,
-    Delimiter,
-    Encoding,
-    Names,
-    NoHeader,
-    Quiet,
-    column_at,
-    read_delimiter,
-    read_names,
-)
+from goct.cli.data import column_at
 from goct.cli.guard import UsageError, check_outputs, note
-from goct.data import Dialect, Table, TableFile, find_dialect, read_csv
+from goct.cli.options import PredictOptions, command
+from goct.data import Dialect, Table, TableFile, read_csv
 from goct.data.csv_file import read_header, read_rows, write_csv
 from goct.files import atomic_write
 from goct.model import Model
 from goct.probabilities import Smoothing
 
 
-def predict(
-    model: Annotated[Path, typer.Argument(help="A model, as written by goct fit --save.")],
-    data: Annotated[
-        Path,
-        typer.Argument(help="A table with the columns that the tree needs; - for standard input."),
-    ],
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Write to this CSV file.")
-    ] = None,
-    column: Annotated[str, typer.Option(help="What to call the new column.")] = "prediction",
-    only: Annotated[bool, typer.Option("--only", help="Write nothing but the new column.")] = False,
-    proba: Annotated[
-        bool, typer.Option("--proba", help="Also write the probability of each class.")
-    ] = False,
-    smoothing: Annotated[
-        str | None,
-        typer.Option(
-            help="How shares in leaves become probabilities: none, laplace or parent; by default "
-            "as the model says."
-        ),
-    ] = None,
-    target: Annotated[
-        str | None,
-        typer.Option(
-            help="A column with the right classes, to compare with; by default the one that the "
-            "tree was learned for, if it is there.",
-            metavar="COLUMN",
-        ),
-    ] = None,
-    date_format: DateFormat = None,
-    delimiter: Delimiter = None,
-    decimal: Decimal = None,
-    encoding: Encoding = None,
-    no_header: NoHeader = False,
-    names: Names = None,
-    quiet: Quiet = False,
-) -> None:
+@command
+def predict(options: PredictOptions) -> None:
     """Predict the class of every row, and write the rows with a column more."""
-    check_outputs([model, data], [output])
-    tree = Model.load(model)
-    file = TableFile.find(data)
-    dialect = find_dialect(
-        file,
-        read_delimiter(delimiter),
-        decimal,
-        encoding,
-        date_format=date_format,
-        names=read_names(names, no_header),
-    )
+    check_outputs([options.model, options.data], [options.output])
+    tree = Model.load(options.model)
+    file = TableFile.find(options.data)
+    dialect = options.dialect(file)
     found, _ = read_header(file, dialect)
     if absent := [name for name in tree.columns if name not in found]:
         columns, are = ("column", "is") if len(absent) == 1 else ("columns", "are")
@@ -90,8 +36,9 @@ def predict(
             f"{file}: the tree needs the {columns} {', '.join(map(repr, absent))}, "
             f"which {are} not there"
         )
-    if smoothing is not None:
-        tree = replace(tree, smoothing=Smoothing.read(smoothing))
+    if options.smoothing is not None:
+        tree = replace(tree, smoothing=Smoothing.read(options.smoothing))
+    column, only, proba, target = options.column, options.only, options.proba, options.target
     new = [column, *(f"{column} {label}" for label in tree.classes if proba)]
     for name in new:
         if name in found and not only:
@@ -103,7 +50,7 @@ def predict(
     table = _read(tree, file, dialect, found, target)
     labels = tree.predict(table)
     shares = tree.predict_proba(table).round(6).tolist() if proba else [[]] * table.n_rows
-    if not quiet:
+    if not options.quiet:
         for text in table.notes:
             note(f"note: {text}")
         _note_unknown_levels(tree, table)
@@ -116,16 +63,16 @@ def predict(
         [*([] if only else row), label, *share] for row, label, share in cells
     )
     write = partial(write_csv, names=[*([] if only else head), *new], rows=rows)
-    if output is None:
+    if options.output is None:
         write(sys.stdout, delimiter=dialect.delimiter)
         sys.stdout.flush()
         return
-    with atomic_write(output) as written:
+    with atomic_write(options.output) as written:
         write(written, delimiter=dialect.delimiter)
-    if not quiet:
+    if not options.quiet:
         counts = {label: int((labels == label).sum()) for label in tree.classes}
         shares = ", ".join(f"{count} {one_line(str(label))}" for label, count in counts.items())
-        note(f"written: {output} ({table.n_rows} rows: {shares})")
+        note(f"written: {options.output} ({table.n_rows} rows: {shares})")
 
 
 def _read(

@@ -13,7 +13,8 @@ import numpy as np
 from goct import estimator
 from goct._deadline import seconds_left
 from goct.binarize import Binarizer
-from goct.cli.data import LearningOptions, Prepared
+from goct.cli.data import Prepared
+from goct.cli.options import TestOptions
 from goct.cli.progress import ProgressDisplay
 from goct.constraints import Constraint
 from goct.estimator import OptimalTreeClassifier
@@ -95,10 +96,9 @@ def _on_cluster(client: Any) -> AbstractContextManager[Any]:
 def tune_size(
     prepared: Prepared,
     metric: Metric,
-    options: LearningOptions,
+    options: TestOptions,
     constraints: Sequence[Constraint],
     min_leaf: int | None,
-    seed: int,
     progress: ProgressDisplay,
     n_folds: int = _FOLDS,
 ) -> Tuned:
@@ -133,7 +133,7 @@ def tune_size(
         )
 
     data = Data(prepared.table, prepared.table, prepared.labels, train.classes, None, None)
-    folds = folds_of(n_folds, prepared.labels, random_state=seed) if n_folds else []
+    folds = folds_of(n_folds, prepared.labels, random_state=options.seed) if n_folds else []
 
     classes, rows = np.array(train.classes), prepared.table.n_rows
     whole = estimator.Prepared(prepared.binarizer, train, metric, classes, rows)
