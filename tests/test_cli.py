@@ -369,6 +369,48 @@ def test_a_target_that_two_columns_are_called(tmp_path: Path) -> None:
     assert "the columns 1 and 3 are both called 'y'" in fails("fit", table, "--target", "y")
 
 
+@pytest.fixture
+def credit(tmp_path: Path) -> Path:
+    """Ten rows: b tells most of the bad ones from the good ones."""
+    rows = [(1, "bad", 1)] * 2 + [(1, "good", 1)] * 3 + [(0, "bad", 6)] + [(0, "good", 1)] * 4
+    lines = [f"{b},{risk},{weight}" for b, risk, weight in rows]
+    return write(tmp_path, "\n".join(["b,risk,w", *lines]), "credit.csv")
+
+
+def test_prices_of_errors(credit: Path, tmp_path: Path) -> None:
+    fit = ("fit", credit, "--target", "risk", "--ignore", "w", "--no-tune", "--min-leaf", 1)
+    model = tmp_path / "model.json"
+    result = run(*fit, "--cost", "bad=5", "--cost", "good=1", "--positive", "bad", "--save", model)
+    assert "class_cost(5, 1)  -7  of 'bad'" in result.output  # all are taken for bad
+    assert "class_cost(5, 1) per row  -0.700000" in result.output
+    assert "class_cost(5, 1) on 10 rows: -7" in run("predict", model, credit).stderr
+    turned = run(*fit, "--cost", "bad=5", "--cost", "good=1")
+    assert "class_cost(1, 5)  -7  of 'good'" in turned.output
+    pairs = run(*fit, "--cost", "bad=5", "--cost", "good:bad=1", "--cost", "good:good=-1")
+    assert "cost_matrix" in pairs.output
+    assert "class_cost needs prices: --cost bad=1 --cost good=1" in fails(
+        *fit, "--metric", "class_cost"
+    )
+    assert "no price for 'good' taken for 'bad'" in fails(*fit, "--cost", "bad=5")
+    assert "'ugly' is no class of the target" in fails(*fit, "--cost", "ugly=5")
+    assert "--cost must be like bad=5, got 'bad'" in fails(*fit, "--cost", "bad")
+    assert "--metric f1 does not look at" in fails(*fit, "--cost", "bad=1", "--metric", "f1")
+
+
+def test_weights_of_rows_and_classes(credit: Path) -> None:
+    fit = ("fit", credit, "--target", "risk", "--no-tune", "--metric", "accuracy", "--depth", 1)
+    assert "accuracy      0.700000" in run(*fit, "--ignore", "w").output
+    by_row = run(*fit, "--weight", -1)
+    assert "accuracy      0.600000  (= 3/5)" in by_row.output
+    heavy = ("--class-weight", "bad=5")
+    assert "accuracy      0.681818  (= 15/22)" in run(*fit, "--ignore", "w", *heavy).output
+    assert run(*fit, "--ignore", "w", "--class-weight", "balanced").exit_code == 0
+    assert "the weight 'b' is 0, which" not in run(*fit, "--weight", "b").output
+    credit.write_text(credit.read_text().replace("good,1", "good,-1", 1))
+    assert "line 4: the weight 'w' is -1, which is negative" in fails(*fit, "--weight", "w")
+    assert "'ugly' is no class" in fails(*fit, "--class-weight", "ugly=2")
+
+
 def test_a_file_without_a_line_of_names(tmp_path: Path) -> None:
     path, model = write(tmp_path, "1,a,1\n2,b,0\n" * 5), tmp_path / "model.json"
     options = ("--depth", 1, "--no-tune")
@@ -727,7 +769,8 @@ def test_path(customers: Path, tmp_path: Path) -> None:
 def test_a_value_of_minus_one_in_the_table_of_a_path(tmp_path: Path) -> None:
     data, table = tmp_path / "data.csv", tmp_path / "path.csv"
     data.write_text("x,y\n" + "1,no\n" * 5 + "1,yes\n" + "0,yes\n" * 3)
-    result = run("path", data, "--target", "y", "--metric", "class_cost", "--depth", 1, "-o", table)
+    prices = ("--cost", "no=1", "--cost", "yes=1")
+    result = run("path", data, "--target", "y", *prices, "--depth", 1, "-o", table)
     assert result.exit_code == 0, result.output
     assert pd.read_csv(table)["value"].tolist() == [-4.0, -1.0]
 

@@ -77,6 +77,7 @@ def metric_terms(metric: Metric) -> Terms:
         case catalogue.FBeta():
             name, options = "f_beta", {"beta": str(as_fraction(metric.beta))}
         case catalogue.ClassCost():
+            name = "class_cost"
             for key in ("false_negative", "false_positive"):
                 options[key] = str(as_fraction(getattr(metric, key)))
         case catalogue.CostMatrix():

@@ -270,6 +270,12 @@ def test_accuracy_and_balanced_accuracy_with_three_classes() -> None:
         F1().evaluate(tree, problem)
 
 
+@pytest.mark.parametrize("metric", [ClassCost(5, 1), ClassCost(0.3, Fraction(1, 3)), ClassCost()])
+def test_the_name_of_class_costs_tells_the_prices(metric: ClassCost) -> None:
+    c = Confusion(tp=1, fp=2, fn=3, tn=4)
+    assert get_metric(metric.name).value(c) == metric.value(c)
+
+
 def test_class_cost_is_a_cost_matrix() -> None:
     problem = Problem.from_arrays([[0], [0], [1], [1], [1]], [0, 1, 1, 1, 0])
     tree = Tree(Split(0, Leaf(0), Leaf(1)), problem.classes, problem.feature_names)

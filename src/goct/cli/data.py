@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+import shlex
 import time
 import warnings
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -21,7 +23,7 @@ from goct.cli.guard import UsageError, note
 from goct.cli.options import GoalOptions, LearningOptions
 from goct.data import Table, TableFile, read_csv
 from goct.data.csv_file import read_header
-from goct.metrics import Metric, choose_metric, get_metric
+from goct.metrics import ClassCost, CostMatrix, Metric, choose_metric, get_metric
 from goct.model import Model, Part, Source, columns_of
 from goct.problem import Problem
 from goct.solution import Solution
@@ -35,8 +37,8 @@ _NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?")
 class Prepared:
     """A table with a target, split and turned into conditions.
 
-    `table`, `labels` and `goal` are the training part as it is, its labels, and what its cuts shall
-    tell apart; `seconds` is how long the conditions took.
+    `table`, `labels`, `goal` and `weights` are the training part as it is, its labels, what its
+    cuts shall tell apart, and how often its rows count; `seconds` is how long conditions took.
     """
 
     binarizer: PlainBinarizer
@@ -48,6 +50,8 @@ class Prepared:
     table: Table
     labels: NDArray[Any]
     goal: NDArray[Any]
+    weights: NDArray[Any] | None
+    class_weight: str | dict[Any, Fraction] | None
     seconds: float
 
     def model(self, solution: Solution) -> Model:
@@ -80,16 +84,22 @@ def prepare(
     kinds = dict.fromkeys(options.categorical or (), "category")
     file = TableFile.find(path)
     dialect = options.dialect(file, options.missing or ())
-    target = column_at(options.target, read_header(file, dialect)[0])
+    names, _ = read_header(file, dialect)
+    target = column_at(options.target, names)
+    weight = None if options.weight is None else column_at(options.weight, names)
     if target in (options.ignore or ()):
         raise UsageError(f"the target {target!r} cannot be ignored")
     kinds |= {target: "category"}
+    if weight is not None:
+        kinds |= {weight: "number"}
     table = read_csv(file, kinds=kinds, ignore=options.ignore or (), dialect=dialect)
     notes = list(table.notes)
     if options.drop_missing_target:
         table = _with_target(table, target, notes)
     labels, classes, positive = _labels(table, target, options.positive, notes)
-    features = table.without({target})
+    weights = None if weight is None else _weights(table, weight)
+    class_weight = _class_weight(options.class_weight, classes)
+    features = table.without({target, weight or target})
     if not features.columns:
         raise UsageError(f"{file}: there is no column to learn from besides {target!r}")
     test_rows = _test_rows(labels, test_size, seed)
@@ -101,7 +111,7 @@ def prepare(
     binarizer = PlainBinarizer(options.binarizer, options.thresholds, drop_ids=options.ids)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        binarizer.fit(train_table, goal)
+        binarizer.fit(train_table, goal, None if weights is None else weights[~test_rows])
     notes += [str(warning.message) for warning in caught]
     notes += [_about_id(name, binarizer) for name in binarizer.id_columns_]
 
@@ -112,6 +122,8 @@ def prepare(
             binarizer=binarizer,
             classes=classes,
             pos_label=None if positive is None else classes[positive],
+            sample_weight=None if weights is None else weights[chosen],
+            class_weight=class_weight,
         )
 
     train = problem(train_table, ~test_rows)
@@ -132,18 +144,19 @@ def prepare(
         train_table,
         labels[~test_rows],
         np.asarray(goal),
+        None if weights is None else weights[~test_rows],
+        class_weight,
         seconds,
     )
 
 
 def prepare_for(options: GoalOptions) -> tuple[Prepared, Metric]:
-    """Prepare a table for a metric or "auto"; one of one class needs to know which of several."""
-    metric = options.metric
-    one_vs_rest = metric == "auto" or get_metric(metric).is_binary
+    """Prepare a table for a metric; one of one class needs to know which of several."""
+    one_vs_rest = options.is_one_vs_rest
     prepared = prepare(options.data, options, one_vs_rest=one_vs_rest, **options.held_back)
     train = prepared.train
     has_positive = train.positive is not None
-    goal = choose_metric(metric, train.n_classes, one_vs_rest=has_positive)
+    goal = goal_of(options, train)
     if goal.is_binary and train.n_classes > 2 and not has_positive:
         classes = ", ".join(map(repr, train.classes))
         raise UsageError(
@@ -151,6 +164,94 @@ def prepare_for(options: GoalOptions) -> tuple[Prepared, Metric]:
             f"{classes}; name one with --positive, or choose a metric such as accuracy"
         )
     return prepared, goal
+
+
+def goal_of(options: GoalOptions, train: Problem) -> Metric:
+    """Return what is maximised: a metric, or minus the costs of the options."""
+    if options.cost is None:
+        goal = choose_metric(
+            options.metric,
+            train.n_classes,
+            one_vs_rest=train.positive is not None,
+            has_class_weight=options.class_weight is not None,
+        )
+        if isinstance(goal, ClassCost):
+            given = " ".join(f"--cost {shlex.quote(f'{c}=1')}" for c in train.classes)
+            raise UsageError(
+                f"{goal.name} needs prices: {given}, or what it costs to take a row of that class "
+                "for another one"
+            )
+        return goal
+    if options.metric != "auto" and not isinstance(get_metric(options.metric), ClassCost):
+        raise UsageError(f"--cost gives prices, which --metric {options.metric} does not look at")
+    prices = _prices(options.cost, [str(c) for c in train.classes])
+    is_plain = train.positive is not None and len(prices) == 2
+    if not is_plain or any(prices[k][j] < 0 or prices[k][k] for k, j in ((0, 1), (1, 0))):
+        return CostMatrix(prices)
+    k = train.positive or 0
+    return ClassCost(false_negative=prices[k][1 - k], false_positive=prices[1 - k][k])
+
+
+def _prices(texts: Sequence[str], classes: Sequence[str]) -> list[list[Fraction]]:
+    """Return the price of each class taken for each one; those of a pair go before."""
+    wide: dict[int, Fraction] = {}
+    exact = {(k, k): Fraction(0) for k in range(len(classes))}
+    for text in texts:
+        name, price = number_of(text, "--cost", "bad=5", r"-?")
+        pairs = [(name[: m.start()], name[m.end() :]) for m in re.finditer(":", name)]
+        pair = next((both for both in pairs if {*both} <= {*classes}), None)
+        if pair is None:
+            wide[_place(name, classes, "--cost")] = price
+        else:
+            exact[classes.index(pair[0]), classes.index(pair[1])] = price
+    for k, true in enumerate(classes):
+        for j, other in enumerate(classes):
+            if (k, j) not in exact and k not in wide:
+                raise UsageError(
+                    f"there is no price for {true!r} taken for {other!r}; give one, such as "
+                    f"--cost {shlex.quote(f'{true}=1')}"
+                )
+    everywhere = range(len(classes))
+    return [[exact[k, j] if (k, j) in exact else wide[k] for j in everywhere] for k in everywhere]
+
+
+def _class_weight(
+    texts: Sequence[str] | None, classes: Sequence[Any]
+) -> str | dict[Any, Fraction] | None:
+    """Return the weights of classes as :class:`goct.Problem` takes them."""
+    if texts is None or texts == ["balanced"]:
+        return None if texts is None else "balanced"
+    given = [number_of(text, "--class-weight", "bad=5") for text in texts]
+    names = [str(label) for label in classes]
+    return {classes[_place(name, names, "--class-weight")]: number for name, number in given}
+
+
+def number_of(text: str, option: str, example: str, sign: str = "") -> tuple[str, Fraction]:
+    """Return the name and the number of a text like the example."""
+    name, _, number = text.rpartition("=")
+    if not name or not re.fullmatch(rf"{sign}\d{{1,15}}(\.\d{{1,9}})?", number):
+        raise UsageError(f"{option} must be like {example}, got {text!r}")
+    return name, Fraction(number)
+
+
+def _place(name: str, classes: Sequence[str], option: str) -> int:
+    if name not in classes:
+        raise UsageError(f"{option}: {name!r} is no class of the target{suggest(name, classes)}")
+    return classes.index(name)
+
+
+def _weights(table: Table, name: str) -> NDArray[Any]:
+    """Return how often each row counts."""
+    values = table.columns[name]
+    wrong = ~(values >= 0)
+    if wrong.any():
+        row = int(wrong.argmax())
+        what = "missing" if np.isnan(values[row]) else f"{values[row]:g}, which is negative"
+        raise UsageError(f"{table.path}, line {table.line_of(row)}: the weight {name!r} is {what}")
+    if not values.any():
+        raise UsageError(f"{table.path}: the weight {name!r} is 0 in every row")
+    is_whole = (values % 1 == 0).all() and values.max() < 2**53
+    return values.astype(np.int64) if is_whole else values
 
 
 def column_at(text: str, names: Sequence[str | None]) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import fields, replace
-from fractions import Fraction
 from math import inf
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +14,7 @@ from goct._deadline import seconds_left
 from goct._validation import check_choice
 from goct.cart import seconds_for_cart
 from goct.certificate import annotate
-from goct.cli.data import Prepared, prepare_for
+from goct.cli.data import Prepared, number_of, prepare_for
 from goct.cli.guard import Code, UsageError, check_outputs, note, note_written
 from goct.cli.options import FitOptions, LearningOptions, command
 from goct.cli.progress import ProgressDisplay
@@ -27,9 +26,10 @@ from goct.constraints import (
     RequireFeatures,
     get_constraint,
 )
-from goct.metrics import Metric
+from goct.metrics import Metric, is_total
 from goct.model import Model, Quantity, Rival
 from goct.report.caveats import warnings_of
+from goct.report.per_row import per_row
 from goct.report.rivals import compare_with_cart
 from goct.search.path import can_share
 from goct.solution import Limit, Solution, Status
@@ -91,8 +91,7 @@ def fit(options: FitOptions) -> None:
                 **given,
             )
     if solution.certificate is not None:
-        against_rest = options.metric == "auto" or goal.is_binary
-        reading = _reading(options, one_vs_rest=against_rest)
+        reading = _reading(options)
         solution = replace(solution, certificate=annotate(solution.certificate, reading))
     if solution.tree is None:
         note(solution.describe_status())
@@ -114,12 +113,12 @@ def fit(options: FitOptions) -> None:
         raise typer.Exit(Code.STOPPED)
 
 
-def _reading(options: FitOptions, one_vs_rest: bool) -> dict[str, Any]:
+def _reading(options: FitOptions) -> dict[str, Any]:
     """Return how the table is read, for whoever checks the proof."""
     names = [field.name for field in fields(LearningOptions)]
     unused = ("depth", "max_splits", "time_limit", "n_jobs", "scheduler", "quiet")
     chosen = {name: getattr(options, name) for name in names if name not in unused}
-    return {"options": chosen, "more": {"one_vs_rest": one_vs_rest, **options.held_back}}
+    return {"options": chosen, "more": {"one_vs_rest": options.is_one_vs_rest, **options.held_back}}
 
 
 def _read_splits(splits: str, max_splits: int | None) -> int | None:
@@ -165,13 +164,8 @@ def _column_constraints(options: FitOptions) -> list[Constraint]:
     if (options.budget is None) != (not options.column_cost):
         raise UsageError("--column-cost and --budget go together")
     if options.budget is not None:
-        pairs = [text.rpartition("=") for text in options.column_cost or ()]
-        for name, _, cost in pairs:
-            if not name or not re.fullmatch(r"\d{1,15}(\.\d{1,9})?", cost):
-                raise UsageError(f"--column-cost must be like mri=250, got {name or cost!r}")
-        found.append(
-            FeatureBudget({name: Fraction(cost) for name, _, cost in pairs}, options.budget)
-        )
+        costs = [number_of(text, "--column-cost", "mri=250") for text in options.column_cost or ()]
+        found.append(FeatureBudget({name: cost for name, cost in costs}, options.budget))  # noqa: C416
     return found
 
 
@@ -188,6 +182,9 @@ def model_of(prepared: Prepared, metric: Metric, solution: Solution) -> Model:
 
 def _show(model: Model, solution: Solution, rows: list[tuple[str, str]]) -> None:
     typer.echo(solution.summary())
+    if is_total(model.question.metric):
+        model = per_row(model)
+        rows.append((model.question.metric, _number(model.train.value)))
     if model.test is not None:
         rows.append(("on test data", _number(model.test.value)))
     for rival in model.rivals:

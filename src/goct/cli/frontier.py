@@ -12,7 +12,7 @@ import typer
 
 from goct._deadline import seconds_left
 from goct._text import format_weight
-from goct.cli.data import Prepared, prepare
+from goct.cli.data import Prepared, goal_of, prepare
 from goct.cli.guard import Code, UsageError, check_outputs, note, note_written
 from goct.cli.options import FrontierOptions, command
 from goct.constraints import Constraint, get_constraint
@@ -36,7 +36,6 @@ def frontier(options: FrontierOptions) -> None:
     check_outputs([options.data], [output, options.save, options.report], plot)
     _check_choices(at, save_tree, options.save or options.report)
     limits = [get_constraint(text) for text in at or ()]
-    goal = get_metric(options.metric)
     prepared = prepare(options.data, options, one_vs_rest=True, **options.held_back)
     problem = prepared.train
     if problem.positive is None:
@@ -44,6 +43,7 @@ def frontier(options: FrontierOptions) -> None:
             f"the frontier is about one class, and {options.target!r} has {problem.n_classes}; "
             "name one with --positive, and it stands against the rest"
         )
+    goal = goal_of(options, problem)
     found = find_frontier(
         problem,
         options.max_depth,

@@ -17,6 +17,7 @@ import typer
 
 from goct._deadline import deadline
 from goct.data import Dialect, TableFile, find_dialect
+from goct.metrics import get_metric
 from goct.task import SizeLimit
 
 _DEPTH = 3
@@ -144,6 +145,17 @@ class LearningOptions(Options):
         str | None,
         Learn(help="The positive class, such as yes. By default the last of two in order."),
     ] = None
+    class_weight: Annotated[
+        list[str] | None,
+        Learn(
+            help="How often a row of a class counts, such as bad=5, or balanced; may be repeated.",
+            metavar="CLASS=NUMBER",
+        ),
+    ] = None
+    weight: Annotated[
+        str | None,
+        Learn(help="A column that says how often each row counts.", metavar="COLUMN"),
+    ] = None
     ignore: Annotated[
         list[str] | None,
         Learn(help="A column to leave out; may be repeated.", metavar="COLUMN"),
@@ -254,6 +266,22 @@ class GoalOptions(LearningOptions):
             "there are more than two classes and none is named by --positive."
         ),
     ] = "auto"
+
+    cost: Annotated[
+        list[str] | None,
+        Learn(
+            help="What it costs to take a row of a class for another one, such as bad=5, or for "
+            "a certain one, such as bad:good=5; for each class. The total is minimised.",
+            metavar="CLASS=PRICE",
+        ),
+    ] = None
+
+    @property
+    def is_one_vs_rest(self) -> bool:
+        """Whether the metric is about one class against the rest, if it is not chosen yet."""
+        if self.cost is not None:
+            return False
+        return self.metric == "auto" or get_metric(self.metric).is_binary
 
     @property
     def held_back(self) -> dict[str, Any]:

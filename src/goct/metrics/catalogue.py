@@ -142,7 +142,12 @@ class ClassCost(ClassRewardMetric):
 
     false_negative: Any = 1
     false_positive: Any = 1
-    name = "class_cost"
+
+    @property
+    def name(self) -> str:
+        """The name, with the prices unless both are 1."""
+        fn, fp = as_fraction(self.false_negative), as_fraction(self.false_positive)
+        return "class_cost" if fn == fp == 1 else f"class_cost({fn}, {fp})"
 
     def __post_init__(self) -> None:
         _non_negative(self.false_negative, "false_negative")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from difflib import get_close_matches
+from fractions import Fraction
 from typing import Any
 
 from goct.metrics import catalogue
@@ -21,6 +22,8 @@ _NAMED: tuple[Callable[[], Metric], ...] = (
 )  # fmt: skip
 METRICS: dict[str, Callable[[], Metric]] = {make().name: make for make in _NAMED}
 """Every metric that has a name of its own, with what makes it."""
+
+_PRICE = r"\d{1,30}(?:\.\d{1,30}|/[1-9]\d{0,30})?"
 
 ALIASES = {
     "acc": "accuracy", "bacc": "balanced_accuracy", "sensitivity": "recall", "tpr": "recall",
@@ -59,6 +62,11 @@ def choose_metric(
     return get_metric(metric)
 
 
+def is_total(name: str) -> bool:
+    """Say whether a metric, by its name, adds up the costs of rows."""
+    return name.partition("(")[0] in ("class_cost", "cost_matrix", "instance_cost")
+
+
 def get_metric(metric: Any) -> Metric:
     """Return a metric from its name, or as it is.
 
@@ -66,8 +74,9 @@ def get_metric(metric: Any) -> Metric:
     ----------
     metric
         A :class:`Metric`; the name of one, such as "f1", "mcc" or
-        "balanced accuracy" (case, spaces and hyphens do not matter); or "f"
-        and any positive number, such as "f1.5".
+        "balanced accuracy" (case, spaces and hyphens do not matter); "f"
+        and any positive number, such as "f1.5"; or the prices of a false negative
+        and of a false positive, as in "class_cost(5, 1)".
 
     Raises
     ------
@@ -86,6 +95,8 @@ def get_metric(metric: Any) -> Metric:
     name = ALIASES.get(name, name)
     if name in METRICS:
         return METRICS[name]()
+    if match := re.fullmatch(rf"class_cost\(({_PRICE}),_?({_PRICE})\)", name):
+        return catalogue.ClassCost(*map(Fraction, match.groups()))
     if (match := re.fullmatch(r"f_?(\d+(?:\.\d+)?)", name)) and float(match[1]) > 0:
         return catalogue.FBeta(float(match[1]))
     if re.search(r"macro|micro|weighted", name):

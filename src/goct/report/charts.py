@@ -9,6 +9,7 @@ from math import ceil
 from goct.metrics import Confusion
 from goct.model import Model
 from goct.report.exploration import Exploration, Size
+from goct.report.per_row import per_row, rival_per_row
 
 # Pixels: where the axes are.
 _LEFT, _RIGHT, _TOP, _BOTTOM = 46, 446, 16, 252
@@ -50,14 +51,16 @@ class Chart:
 
 def size_chart(exploration: Exploration) -> Chart | None:
     """Return the metric by number of splits: training, folds, test, CART; None if there is one."""
-    shown = exploration.models[exploration.shown]
+    shown = per_row(exploration.models[exploration.shown])
     sizes, validation = exploration.sizes, shown.validation
     if len(sizes) < 2 and (validation is None or len(validation.means) < 2):
         return None
-    best = [exploration.models[size.best] for size in sizes]
+    best = [per_row(exploration.models[size.best]) for size in sizes]
     means = () if validation is None else validation.means
     splits = [size.splits for size in sizes]
-    rivals = [size.rival.train_value if size.rival else None for size in sizes]
+    metric = exploration.models[0].question.metric
+    found = [size.rival and rival_per_row(size.rival, metric) for size in sizes]
+    rivals = [rival.train_value if rival else None for rival in found]
     series = {
         "cart": _known(splits, [None if value is None else value.value for value in rivals]),
         "validation": _known(range(len(means)), means),

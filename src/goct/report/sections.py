@@ -7,7 +7,7 @@ from typing import Any
 
 from goct._text import format_weight, one_line
 from goct.export.paths import in_words, paths
-from goct.metrics import Confusion, Metric, get_metric
+from goct.metrics import Confusion, Metric, get_metric, is_total
 from goct.model import Model, Part, Quantity, Validation
 from goct.model.records import Matrix, Weight
 from goct.report.caveats import warnings_of
@@ -126,9 +126,13 @@ def _proof_words(model: Model) -> str:
     question, proof = model.question, model.proof
     trees = _trees_in_words(model)
     if proof.status == "optimal":
-        aim = question.metric if not question.split_penalty else "objective (metric minus penalty)"
+        aim = f"has a higher {question.metric}"
+        if is_total(question.metric):
+            aim = "costs less"
+        if question.split_penalty:
+            aim = "has a higher objective (metric minus penalty)"
         words = (
-            f"No {trees} has a higher {aim} on the training data. That is not an estimate: the "
+            f"No {trees} {aim} on the training data. That is not an estimate: the "
             "search has ruled out every other tree, in exact arithmetic."
         )
         rounded = " Weights were rounded, and the proof holds for the rounded ones."
