@@ -44,6 +44,7 @@ from goct.metrics import (
     YoudenJ,
     get_metric,
 )
+from goct.metrics.registry import USUAL
 from goct.tree import Leaf, Split
 
 counts = st.integers(0, 12)
@@ -370,15 +371,42 @@ def test_every_metric_is_found_by_its_own_name() -> None:
         assert get_metric(name) == make()
 
 
+def test_the_usual_metrics_are_known() -> None:
+    assert [get_metric(name).name for name in USUAL] == list(USUAL)
+    assert get_metric("f1score") == get_metric("F1 score") == F1()
+
+
+@pytest.mark.parametrize("metric", [sk.f1_score, sk.make_scorer(sk.f1_score), F1])
+def test_functions_are_answered_with_the_name_of_the_metric(metric: object) -> None:
+    with pytest.raises(TypeError, match=r"metric must be a name or a Metric, .*; write 'f1'"):
+        get_metric(metric)
+
+
+@pytest.mark.parametrize(
+    ("name", "advice"),
+    [
+        ("qwk", r"costs of \(i - j\)\*\*2, as a CostMatrix, or by --cost"),
+        ("quadratic_weighted_kappa", "ordered classes"),
+        ("mae", r"costs of \|i - j\|"),
+        ("weighted_f1", "averages over classes"),
+    ],
+)
+def test_metrics_of_elsewhere_are_answered_with_what_to_do(name: str, advice: str) -> None:
+    with pytest.raises(ValueError, match=advice):
+        get_metric(name)
+
+
 def test_unknown_names_are_answered_with_the_nearest() -> None:
     with pytest.raises(ValueError, match="did you mean 'balanced_accuracy'"):
         get_metric("balanced_acuracy")
-    with pytest.raises(ValueError, match="known are: accuracy"):
+    with pytest.raises(ValueError, match=r"the usual ones are f1, .*; goct.metrics.METRICS has"):
         get_metric("zzz")
+    with pytest.raises(ValueError, match="did you mean 'predicted_positives'"):
+        get_metric("alrts")
     with pytest.raises(ValueError, match=r"'auc': it judges probabilities.*'balanced_accuracy'"):
         get_metric("auc")
-    with pytest.raises(TypeError, match=r"F1\(\)"):
-        get_metric(F1)
+    with pytest.raises(TypeError, match=r"make one of it: Recall\(\)"):
+        get_metric(Recall)
     with pytest.raises(TypeError, match="name or a Metric"):
         get_metric(3)
 
