@@ -513,6 +513,10 @@ def test_a_tree_of_the_frontier(customers: Path, tmp_path: Path) -> None:
     found, best = Model.load(model), Model.load(tmp_path / "fit.json")
     assert found.train.value == best.train.value
     assert (found.proof.status, found.question.constraints) == ("optimal", ("recall >= 0.8",))
+    assert len(re.findall(r"^ *\d+ +\d\.\d+ ", chosen.output, re.M)) == 1  # the answer only
+    refused = run(*arguments, "--at", "alerts <= 20")
+    assert refused.exit_code == 2
+    assert refused.stdout == ""
     assert run(*arguments, "--at", "recall >= 1", "--at", "fp <= 0").exit_code == 4
     assert "there are" in fails(*arguments, "--save-tree", 999)
     assert "choose one with --save-tree" in fails(*arguments, "--save", model)
@@ -897,6 +901,29 @@ def test_columns_that_number_the_rows(tmp_path: Path) -> None:
     assert "id >" not in dropped
     kept = run(*fit, "--keep-ids").output
     assert "column 'name' is different in every row; if it only numbers the rows" in kept
+
+
+def test_columns_that_should_perhaps_not_be_used(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    bought = rng.permutation([0, 1] * 30)
+    columns = {
+        "patient": np.append(rng.choice(np.arange(5000, 9000), 58, replace=False), [5000, 5000]),
+        "amount": np.append(np.arange(10, 68) ** 3, [1000, 1000]),  # not as long, all of them
+        "refund": np.where(bought, "late", "none"),
+        "score": bought + rng.random(60) / 2,
+        "age": rng.integers(20, 60, 60),
+        "bought": bought,
+    }
+    path = tmp_path / "data.csv"
+    pd.DataFrame(columns).to_csv(path, index=False)
+    result = run("fit", path, "--target", "bought", "--no-tune", "--depth", 1)
+    notes = [line for line in result.stderr.splitlines() if line.startswith("note: ")]
+    assert notes[0].startswith("note: column 'patient' has 5")
+    assert notes[1:] == [
+        f"note: column {name!r} tells the target all by itself; if it is a result, leave it out "
+        f"with --ignore {name!r}"
+        for name in ("refund", "score")
+    ]
 
 
 def test_odd_columns_are_noted(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from goct._validation import suggest
 from goct.binarize.plain import PlainBinarizer
 from goct.cli.guard import UsageError, note
 from goct.cli.options import GoalOptions, LearningOptions
+from goct.cli.suspects import notes_on
 from goct.data import Table, TableFile, read_csv
 from goct.data.csv_file import read_header
 from goct.metrics import ClassCost, CostMatrix, Metric, choose_metric, get_metric
@@ -114,6 +115,7 @@ def prepare(
         binarizer.fit(train_table, goal, None if weights is None else weights[~test_rows])
     notes += [str(warning.message) for warning in caught]
     notes += [_about_id(name, binarizer) for name in binarizer.id_columns_]
+    notes += notes_on(train_table, goal)
 
     def problem(part: Table, chosen: NDArray[np.bool_]) -> Problem:
         return Problem.from_columns(

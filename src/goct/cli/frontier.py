@@ -20,7 +20,7 @@ from goct.data.csv_file import write_csv
 from goct.files import atomic_write
 from goct.metrics import Metric, get_metric
 from goct.problem import Problem
-from goct.search.frontier import Frontier, Vertex
+from goct.search.frontier import Frontier, Vertex, read_wish
 from goct.search.frontier import frontier as find_frontier
 from goct.solution import Solution
 from goct.task import Task
@@ -44,6 +44,8 @@ def frontier(options: FrontierOptions) -> None:
             "name one with --positive, and it stands against the rest"
         )
     goal = goal_of(options, problem)
+    if at:
+        read_wish(problem, goal, limits, has_pareto=True)  # an error comes early
     found = find_frontier(
         problem,
         options.max_depth,
@@ -63,14 +65,17 @@ def frontier(options: FrontierOptions) -> None:
         from goct.report.plot import save_plot
 
         save_plot(found, plot, width=5.6, height=5.2)
+    chosen = _choose(found, goal, limits, save_tree) if at or save_tree is not None else None
     if not options.quiet:
-        typer.echo("\n".join([*_table(columns, rows), "", _account(found)]))
-    if at or save_tree is not None:
-        chosen = _choose(found, goal, limits, save_tree)
+        shown = [
+            row for row, vertex in zip(rows, points, strict=True) if vertex is chosen or not at
+        ]
+        typer.echo("\n".join([*_table(columns, shown), "", _account(found)]))
+    if chosen is not None:
         _write_tree(prepared, found, goal, limits, chosen, options.save, options.report)
         if not options.quiet:
-            shown = next(i for i, vertex in enumerate(points) if vertex is chosen) + 1
-            typer.echo(f"\ntree {shown}:\n{chosen.tree.to_text(problem)}")
+            place = next(i for i, vertex in enumerate(points) if vertex is chosen) + 1
+            typer.echo(f"\ntree {place}:\n{chosen.tree.to_text(problem)}")
     if not options.quiet:
         note_written(output, plot, options.save, options.report)
     if not found.is_complete:
