@@ -2,7 +2,7 @@
 
 import sys
 
-from goct import __version__
+from goct._core import __version__
 
 
 def main() -> None:

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from goct import __version__
+from goct._core import __version__
 from goct.cli.guard import guarded
 
 _EPILOG = (
