@@ -233,7 +233,7 @@ def test_fit_writes_a_model_and_a_report(customers: Path, tmp_path: Path) -> Non
     assert loaded.train.total + loaded.test.total == 300
     page = report.read_text()
     assert page.startswith("<!doctype html>")
-    assert "Which tree to take" in page
+    assert "Choose a tree" in page
     assert 'id="keep"' in page
     assert loaded.validation is None
     assert sorted(path.name for path in tmp_path.iterdir()) == ["m.json", "r.html"]
