@@ -205,13 +205,13 @@ class PlainBinarizer:
         """
         self._check_fitted()
         table = as_table(X)
-        levels: dict[str, set[str]] = {}
-        for block in self._blocks():
-            known = levels.setdefault(block.column, set())
-            known.update(block.levels if isinstance(block, OneOf | LevelCuts) else ())
-        read = self._reader(table)
-        columns = {name: read(name, known) for name, known in levels.items()}
         asked = [self.conditions_[feature] for feature in features]
+        levels: dict[str, set[str]] = {condition.column: set() for condition in asked}
+        for block in self._blocks():
+            if block.column in levels and isinstance(block, OneOf | LevelCuts):
+                levels[block.column].update(block.levels)
+        read = self._reader(table, levels)
+        columns = {name: read(name, known) for name, known in levels.items()}
         return evaluate(asked, table.n_rows, lambda name, _: columns[name])
 
     @property
@@ -237,9 +237,12 @@ class PlainBinarizer:
             raise ValueError(f"there are ranks with the method 'exact' only, not {self.method!r}")
         return self.conditions_
 
-    def _reader(self, table: Table) -> Reader:
-        """Return what reads a column of a table as one of the fit, by its name."""
-        place = dict(zip(self.column_names, self._match_columns(table), strict=True))
+    def _reader(self, table: Table, needed: Collection[str] | None = None) -> Reader:
+        """Return what reads a column of a table as one of the fit, by its name.
+
+        Not all columns must be there if only some are `needed`.
+        """
+        place = self._match_columns(table, needed)
         kind = dict(zip(self.column_names, self.kinds_, strict=True))
 
         def read(name: str, levels: Collection[str]) -> Column:
@@ -396,19 +399,19 @@ class PlainBinarizer:
             given[name] = list(values)
         return given
 
-    def _match_columns(self, table: Table) -> Sequence[int]:
-        """Return the place of each column of the fit in another table."""
+    def _match_columns(self, table: Table, needed: Collection[str] | None) -> Mapping[str, int]:
+        """Return the place of each column of the fit in another table, if it is there."""
         known: list[str] | None = None
         if hasattr(self, "feature_names_in_"):
             known = list(self.feature_names_in_)
         if known is not None and table.names is not None:
             place = {name: j for j, name in enumerate(table.names)}
-            if lost := [name for name in known if name not in place]:
+            if lost := [n for n in (known if needed is None else needed) if n not in place]:
                 raise ValueError(
                     f"X lacks the column {_some(lost)}, which the conditions were made from; it "
                     f"has {_some(table.names)}"
                 )
-            return [place[name] for name in known]
+            return place
         if table.n_columns != self.n_features_in_:
             raise ValueError(
                 f"X has {table.n_columns} features, but {type(self).__name__} is expecting "
@@ -422,7 +425,7 @@ class PlainBinarizer:
                 UserWarning,
                 stacklevel=3,
             )
-        return range(self.n_features_in_)
+        return {name: j for j, name in enumerate(self.column_names)}
 
 
 def _is_id(column: Column) -> bool:

@@ -76,7 +76,7 @@ def explore(options: ExploreOptions) -> None:
     if not options.quiet:
         typer.echo(_account(found))
         note(f"written: {options.output}")
-    if not found.is_proven or not tuned.is_complete:
+    if not all(size.is_proven for size in found.sizes) or not tuned.is_complete:
         raise typer.Exit(Code.STOPPED)
 
 

@@ -231,8 +231,8 @@ class InstanceCost(LinearMetric):
         """Require costs."""
         if problem.costs is None:
             raise ValueError(
-                "the metric 'instance_cost' needs the costs of each sample: "
-                "Problem.from_arrays(X, y, costs=...)"
+                "the metric 'instance_cost' needs the costs of each sample: pass costs=..., as in "
+                "fit(X, y, costs=...) or Problem.from_arrays(X, y, costs=...)"
             )
 
     def value(self, confusion: Confusion) -> Exact:
