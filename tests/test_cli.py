@@ -105,7 +105,7 @@ _COLUMNS = ("--target", "bought", "--depth", "2")
     ("arguments", "unwanted"),
     [
         (("--version",), "numpy typer"),
-        (("--help",), "numpy.ma sklearn scipy pandas matplotlib joblib"),
+        (("--help",), "sklearn scipy pandas matplotlib joblib"),
         (("demo", "--depth", "1"), "sklearn scipy pandas matplotlib joblib narwhals asyncio"),
         (("frontier", "DATA", *_COLUMNS), "sklearn scipy pandas matplotlib joblib narwhals"),
         (("path", "DATA", *_COLUMNS), "sklearn scipy pandas matplotlib joblib narwhals"),

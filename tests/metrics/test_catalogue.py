@@ -34,6 +34,7 @@ from goct.metrics import (
     GMean,
     InstanceCost,
     Jaccard,
+    Metric,
     NegativePredictiveValue,
     Precision,
     PredictedPositives,
@@ -271,8 +272,11 @@ def test_accuracy_and_balanced_accuracy_with_three_classes() -> None:
         F1().evaluate(tree, problem)
 
 
-@pytest.mark.parametrize("metric", [ClassCost(5, 1), ClassCost(0.3, Fraction(1, 3)), ClassCost()])
-def test_the_name_of_class_costs_tells_the_prices(metric: ClassCost) -> None:
+@pytest.mark.parametrize(
+    "metric",
+    [ClassCost(5, 1), ClassCost(0.3, Fraction(1, 3)), ClassCost(), BoundedDOR(0.5), SmoothedDOR(7)],
+)
+def test_the_name_tells_the_parameters(metric: Metric) -> None:
     c = Confusion(tp=1, fp=2, fn=3, tn=4)
     assert get_metric(metric.name).value(c) == metric.value(c)
 

@@ -23,7 +23,12 @@ _NAMED: tuple[Callable[[], Metric], ...] = (
 METRICS: dict[str, Callable[[], Metric]] = {make().name: make for make in _NAMED}
 """Every metric that has a name of its own, with what makes it."""
 
-_PRICE = r"\d{1,30}(?:\.\d{1,30}|/[1-9]\d{0,30})?"
+_WITH_NUMBERS: dict[str, tuple[Callable[..., Metric], int]] = {
+    "class_cost": (catalogue.ClassCost, 2),
+    "dor": (catalogue.BoundedDOR, 1),
+    "dor_smoothed": (catalogue.SmoothedDOR, 1),
+}
+_NUMBER = r"\d{1,30}(?:\.\d{1,30}|/[1-9]\d{0,30})?"
 
 ALIASES = {
     "acc": "accuracy", "bacc": "balanced_accuracy", "sensitivity": "recall", "tpr": "recall",
@@ -111,8 +116,10 @@ def get_metric(metric: Any) -> Metric:
     name = ALIASES.get(name, name)
     if name in METRICS:
         return METRICS[name]()
-    if match := re.fullmatch(rf"class_cost\(({_PRICE}),_?({_PRICE})\)", name):
-        return catalogue.ClassCost(*map(Fraction, match.groups()))
+    for stem, (make, n_numbers) in _WITH_NUMBERS.items():
+        numbers = ",_?".join([f"({_NUMBER})"] * n_numbers)
+        if match := re.fullmatch(rf"{stem}\({numbers}\)", name):
+            return make(*map(Fraction, match.groups()))
     if (match := re.fullmatch(r"f_?(\d+(?:\.\d+)?)", name)) and float(match[1]) > 0:
         return catalogue.FBeta(float(match[1]))
     for pattern, advice in _ELSEWHERE.items():
