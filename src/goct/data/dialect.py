@@ -92,6 +92,8 @@ def find_dialect(
     """
     file = TableFile.find(path)
     head = _read_head(file)
+    if file.has_names and names is not None:
+        raise TableError(f"{file}: its columns have names already; leave out --no-header, --names")
     if file.delimiter is not None:  # it was no CSV file
         delimiter, decimal, encoding = file.delimiter, ".", "utf-8"
     if date_format is not None:
