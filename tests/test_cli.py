@@ -21,8 +21,8 @@ import goct
 from goct import OptimalTreeClassifier, OptimalTreeClassifierCV
 from goct.cli import app
 from goct.model import Model
-from tests.support.certificates import read_certificate, write_certificate
 from goct.tuning import tune
+from tests.support.certificates import read_certificate, write_certificate
 from tests.support.processes import interrupt
 
 runner = CliRunner()
@@ -100,15 +100,41 @@ def test_version() -> None:
     assert result.output.strip() == version("goct")
 
 
-def test_what_takes_long_to_import_is_loaded_when_it_is_needed(saved, customers) -> None:
+_COLUMNS = ("--target", "bought", "--depth", "2")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "unwanted"),
+    [
+        (("--version",), "numpy typer"),
+        (("--help",), "sklearn scipy pandas matplotlib joblib"),
+        (("demo", "--depth", "1"), "sklearn scipy pandas matplotlib joblib narwhals asyncio"),
+        (("frontier", "DATA", *_COLUMNS), "sklearn scipy pandas matplotlib joblib narwhals"),
+        (("path", "DATA", *_COLUMNS), "sklearn scipy pandas matplotlib joblib narwhals"),
+        (("predict", "MODEL", "DATA"), "sklearn scipy pandas matplotlib joblib narwhals"),
+    ],
+    ids=lambda value: value[0] if isinstance(value, tuple) else "",
+)
+def test_what_takes_long_to_import_is_loaded_when_it_is_needed(
+    arguments: tuple[str, ...], unwanted: str, saved: Path, customers: Path
+) -> None:
+    places = {"DATA": str(customers), "MODEL": str(saved)}
+    loaded = _loaded_by(*(places.get(word, word) for word in arguments))
+    assert "goct" in loaded
+    assert not loaded & {*unwanted.split()}
+
+
+def _loaded_by(*arguments: str) -> set[str]:
+    """Run goct, and return the modules that it has loaded."""
     code = (
-        "import sys, goct.cli\n"
-        f"goct.Model.load({str(saved)!r}).predict(goct.data.read_csv({str(customers)!r}))\n"
-        "slow = {'sklearn', 'scipy', 'pandas', 'matplotlib', 'joblib'}\n"
-        "sys.exit(' '.join(slow & {*sys.modules}))"
+        "import sys, goct.__main__ as it\n"
+        "try: it.main()\n"
+        "except SystemExit as end: assert not end.code, end.code\n"
+        "print(*sys.modules, file=sys.stderr)"
     )
-    done = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True)
-    assert (done.returncode, done.stderr) == (1, "\n")
+    done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return {*done.stderr.split()}
 
 
 def test_metrics() -> None:
@@ -139,6 +165,22 @@ def test_help_and_unknown_command() -> None:
     assert "demo" in result.output
     assert "Exit codes" in result.output
     assert runner.invoke(app, ["dmo"]).exit_code == 2
+
+
+def test_help_is_in_panels() -> None:
+    lines = run("fit", "--help").output.splitlines()
+    panels = [line.strip("╭╮─ ") for line in lines if line.startswith("╭")]
+    assert panels[2:] == [
+        "What to learn",
+        "Which trees",
+        "What they must keep",
+        "Output",
+        "How to read the file",
+        "How to search",
+    ]
+    options = [line.split()[1] for line in lines if line.startswith("│ --")]
+    assert options[-3:] == ["--engine", "--formulation", "--backend"]
+    assert "How to read the file" in run("predict", "--help").output
 
 
 def test_console_script_and_import_are_quiet() -> None:
@@ -193,7 +235,7 @@ def test_fit_writes_a_model_and_a_report(customers: Path, tmp_path: Path) -> Non
     assert loaded.train.total + loaded.test.total == 300
     page = report.read_text()
     assert page.startswith("<!doctype html>")
-    assert "Which tree to take" in page
+    assert "Choose a tree" in page
     assert 'id="keep"' in page
     assert loaded.validation is None
     assert sorted(path.name for path in tmp_path.iterdir()) == ["m.json", "r.html"]
@@ -329,6 +371,64 @@ def test_a_target_that_two_columns_are_called(tmp_path: Path) -> None:
     assert "the columns 1 and 3 are both called 'y'" in fails("fit", table, "--target", "y")
 
 
+@pytest.fixture
+def credit(tmp_path: Path) -> Path:
+    """Ten rows: b tells most of the bad ones from the good ones."""
+    rows = [(1, "bad", 1)] * 2 + [(1, "good", 1)] * 3 + [(0, "bad", 6)] + [(0, "good", 1)] * 4
+    lines = [f"{b},{risk},{weight}" for b, risk, weight in rows]
+    return write(tmp_path, "\n".join(["b,risk,w", *lines]), "credit.csv")
+
+
+def test_prices_of_errors(credit: Path, tmp_path: Path) -> None:
+    fit = ("fit", credit, "--target", "risk", "--ignore", "w", "--no-tune", "--min-leaf", 1)
+    model = tmp_path / "model.json"
+    result = run(*fit, "--cost", "bad=5", "--cost", "good=1", "--positive", "bad", "--save", model)
+    assert "class_cost(5, 1)  -7  of 'bad'" in result.output  # all are taken for bad
+    assert "class_cost(5, 1) per row  -0.700000" in result.output
+    assert "class_cost(5, 1) on 10 rows: -7" in run("predict", model, credit).stderr
+    turned = run(*fit, "--cost", "bad=5", "--cost", "good=1")
+    assert "class_cost(1, 5)  -7  of 'good'" in turned.output
+    pairs = run(*fit, "--cost", "bad=5", "--cost", "good:bad=1", "--cost", "good:good=-1")
+    assert "cost_matrix" in pairs.output
+    assert "class_cost needs prices: --cost bad=1 --cost good=1" in fails(
+        *fit, "--metric", "class_cost"
+    )
+    assert "no price for 'good' taken for 'bad'" in fails(*fit, "--cost", "bad=5")
+    assert "'ugly' is no class of the target" in fails(*fit, "--cost", "ugly=5")
+    assert "--cost must be like bad=5, got 'bad'" in fails(*fit, "--cost", "bad")
+    assert "--metric f1 does not look at" in fails(*fit, "--cost", "bad=1", "--metric", "f1")
+
+
+def test_weights_of_rows_and_classes(credit: Path) -> None:
+    fit = ("fit", credit, "--target", "risk", "--no-tune", "--metric", "accuracy", "--depth", 1)
+    assert "accuracy      0.700000" in run(*fit, "--ignore", "w").output
+    by_row = run(*fit, "--weight", -1)
+    assert "accuracy      0.600000  (= 3/5)" in by_row.output
+    heavy = ("--class-weight", "bad=5")
+    assert "accuracy      0.681818  (= 15/22)" in run(*fit, "--ignore", "w", *heavy).output
+    assert run(*fit, "--ignore", "w", "--class-weight", "balanced").exit_code == 0
+    assert "the weight 'b' is 0, which" not in run(*fit, "--weight", "b").output
+    credit.write_text(credit.read_text().replace("good,1", "good,-1", 1))
+    assert "line 4: the weight 'w' is -1, which is negative" in fails(*fit, "--weight", "w")
+    assert "'ugly' is no class" in fails(*fit, "--class-weight", "ugly=2")
+
+
+def test_a_file_without_a_line_of_names(tmp_path: Path) -> None:
+    path, model = write(tmp_path, "1,a,1\n2,b,0\n" * 5), tmp_path / "model.json"
+    options = ("--depth", 1, "--no-tune")
+    result = run("fit", path, "--no-header", "--target", -1, *options, "--save", model)
+    assert "column_1 > 1.5?" in result.output
+    assert Model.load(model).source.target == "column_3"
+    predicted = run("predict", model, path, "--no-header").stdout.splitlines()
+    assert predicted[:2] == ["column_1,column_2,column_3,prediction", "1,a,1,1"]
+    assert len(predicted) == 11
+    named = run("fit", path, "--names", 'n,"a, b",-1', "--target", -1, "--ignore", "n", *options)
+    assert "a, b = " in named.output
+    by_name = fails("fit", path, "--names", "-1,b,b", "--target", -1, "--ignore", -1)
+    assert "the target '-1' cannot be ignored" in by_name
+    assert "no place 4: there are 3" in fails("fit", path, "--no-header", "--target", 4)
+
+
 @pytest.mark.parametrize("jobs", ["0", "-2", "many"])
 def test_a_number_of_jobs_that_is_none(customers: Path, jobs: str) -> None:
     text = fails("fit", customers, "--target", "bought", f"--jobs={jobs}")
@@ -415,6 +515,10 @@ def test_a_tree_of_the_frontier(customers: Path, tmp_path: Path) -> None:
     found, best = Model.load(model), Model.load(tmp_path / "fit.json")
     assert found.train.value == best.train.value
     assert (found.proof.status, found.question.constraints) == ("optimal", ("recall >= 0.8",))
+    assert len(re.findall(r"^ *\d+ +\d\.\d+ ", chosen.output, re.M)) == 1  # the answer only
+    refused = run(*arguments, "--at", "alerts <= 20")
+    assert refused.exit_code == 2
+    assert refused.stdout == ""
     assert run(*arguments, "--at", "recall >= 1", "--at", "fp <= 0").exit_code == 4
     assert "there are" in fails(*arguments, "--save-tree", 999)
     assert "choose one with --save-tree" in fails(*arguments, "--save", model)
@@ -671,7 +775,8 @@ def test_path(customers: Path, tmp_path: Path) -> None:
 def test_a_value_of_minus_one_in_the_table_of_a_path(tmp_path: Path) -> None:
     data, table = tmp_path / "data.csv", tmp_path / "path.csv"
     data.write_text("x,y\n" + "1,no\n" * 5 + "1,yes\n" + "0,yes\n" * 3)
-    result = run("path", data, "--target", "y", "--metric", "class_cost", "--depth", 1, "-o", table)
+    prices = ("--cost", "no=1", "--cost", "yes=1")
+    result = run("path", data, "--target", "y", *prices, "--depth", 1, "-o", table)
     assert result.exit_code == 0, result.output
     assert pd.read_csv(table)["value"].tolist() == [-4.0, -1.0]
 
@@ -798,6 +903,29 @@ def test_columns_that_number_the_rows(tmp_path: Path) -> None:
     assert "id >" not in dropped
     kept = run(*fit, "--keep-ids").output
     assert "column 'name' is different in every row; if it only numbers the rows" in kept
+
+
+def test_columns_that_should_perhaps_not_be_used(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    bought = rng.permutation([0, 1] * 30)
+    columns = {
+        "patient": np.append(rng.choice(np.arange(5000, 9000), 58, replace=False), [5000, 5000]),
+        "amount": np.append(np.arange(10, 68) ** 3, [1000, 1000]),  # not as long, all of them
+        "refund": np.where(bought, "late", "none"),
+        "score": bought + rng.random(60) / 2,
+        "age": rng.integers(20, 60, 60),
+        "bought": bought,
+    }
+    path = tmp_path / "data.csv"
+    pd.DataFrame(columns).to_csv(path, index=False)
+    result = run("fit", path, "--target", "bought", "--no-tune", "--depth", 1)
+    notes = [line for line in result.stderr.splitlines() if line.startswith("note: ")]
+    assert notes[0].startswith("note: column 'patient' has 5")
+    assert notes[1:] == [
+        f"note: column {name!r} tells the target all by itself; if it is a result, leave it out "
+        f"with --ignore {name!r}"
+        for name in ("refund", "score")
+    ]
 
 
 def test_odd_columns_are_noted(tmp_path: Path) -> None:

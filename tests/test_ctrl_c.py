@@ -139,7 +139,7 @@ def test_a_command_that_is_being_loaded_ends_without_a_word(command, tmp_path: P
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
     )
     run = subprocess.run(
-        [sys.executable, *command, "--version"],
+        [sys.executable, *command, "metrics"],
         env=os.environ | {"PYTHONPATH": str(tmp_path)},
         capture_output=True,
         text=True,

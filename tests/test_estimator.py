@@ -687,6 +687,13 @@ def test_bad_labels(y, message) -> None:
         OptimalTreeClassifier().fit([[1], [2], [3], [4]], y)
 
 
+def test_columns_that_the_tree_does_not_ask_about_need_not_be_there(people) -> None:
+    frame, y = people
+    classifier = OptimalTreeClassifier(max_depth=1, pos_label="ill").fit(frame, y)
+    (asked,) = {classifier.binarizer_.conditions_[k].column for k in classifier.tree_.features}
+    assert (classifier.predict(frame[[asked]]) == classifier.predict(frame)).all()
+
+
 def test_bad_tables(people) -> None:
     frame, y = people
     classifier = OptimalTreeClassifier(pos_label="ill").fit(frame, y)

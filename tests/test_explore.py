@@ -207,7 +207,7 @@ def test_one_class_against_the_rest() -> None:
     assert made.sizes[-1].points
     text = report_html(made)
     assert "not b" in text
-    assert ">c</th>" not in text.split("<h2>Right and wrong")[1].split("<h2>")[0]
+    assert ">c</th>" not in text.split("<h2>Confusion matrix")[1].split("<h2>")[0]
 
 
 def test_a_limit_is_said() -> None:

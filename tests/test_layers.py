@@ -54,7 +54,7 @@ MAY_IMPORT = {
     "estimator": f"{CORE} class_weight probabilities data binarize model export solve",
     "tuning": f"{CORE} data estimator path",
     "estimator_cv": f"{CORE} data estimator path tuning",
-    "demo": f"{CORE} binarize files solve",
+    "demo": f"{CORE} data binarize files solve",
     "citation": "_core",
     "bench": f"{CORE} files verify cart binarize estimator estimator_cv search mip solve goct",
     "explore": f"{CORE} cart model path report search",
@@ -62,12 +62,12 @@ MAY_IMPORT = {
         f"{CORE} probabilities cart certificate verify files data binarize model export report "
         "explore search mip solve path estimator tuning demo citation bench"
     ),
-    "__main__": "_ctrl_c cli",
+    "__main__": "_core _ctrl_c cli",
     "table": "data",
     "model_file": "model",
 }
 # Where a module is loaded late because it takes a moment, never to hide a cycle.
-LOADS_LATE = {"problem", "solve", "cli", "bench", "binarize", "export", "__main__"}
+LOADS_LATE = {"data", "problem", "solve", "cli", "bench", "binarize", "export", "__main__"}
 
 
 def unit_of(path: Path) -> str:

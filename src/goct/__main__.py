@@ -2,13 +2,19 @@
 
 import sys
 
-from goct._ctrl_c import is_loaded
+from goct._core import __version__
 
 
 def main() -> None:
     """Run the command line; Ctrl-C while it is being loaded ends it without a word."""
+    if sys.argv[1:] == ["--version"]:  # needs nothing of what takes a moment to load
+        print(__version__)
+        return
     try:
-        from goct.cli import app  # takes a moment
+        from goct._ctrl_c import is_loaded, leave_while_loading
+
+        leave_while_loading()
+        from goct.cli import app
 
         is_loaded()
         app(prog_name="goct")

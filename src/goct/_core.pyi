@@ -30,7 +30,9 @@ class Oracle:
         memory_limit: int,
         jobs: int,
         techniques: dict[str, bool],
+        narrow: int = ...,
     ) -> None: ...
+    def has_features(self, classes: int, min_leaf_weight: int) -> bool: ...
     def solve(
         self,
         costs: NDArray[np.int64],

@@ -7,6 +7,9 @@ from fractions import Fraction
 
 from goct.exact import Exact
 
+_LONGEST_FRACTION = len("12345/67890")
+_LONGEST_INTEGER = 24
+
 
 def format_weight(weight: int | Fraction) -> str:
     """Write a weight: integers in full, others with six digits."""
@@ -48,6 +51,13 @@ def format_exact(number: Exact) -> str:
 
 def format_number(value: float, exact: str | None) -> str:
     """Write a number with six digits, and as a fraction that is known and short."""
-    if exact is None or len(exact) > 24:
-        return f"{value:.6f}"
-    return f"{value:.6f}  (= {exact})" if "/" in exact else exact
+    if exact is not None and "/" not in exact and len(exact) <= _LONGEST_INTEGER:
+        return exact
+    fraction = short_fraction(exact)
+    return f"{value:.6f}" if fraction is None else f"{value:.6f}  (= {fraction})"
+
+
+def short_fraction(exact: str | None) -> str | None:
+    """Return a fraction if it is one that people can read."""
+    is_short = exact is not None and "/" in exact and len(exact) <= _LONGEST_FRACTION
+    return exact if is_short else None

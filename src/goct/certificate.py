@@ -76,14 +76,15 @@ def metric_terms(metric: Metric) -> Terms:
         case catalogue.FBeta():
             name, options = "f_beta", {"beta": str(as_fraction(metric.beta))}
         case catalogue.ClassCost():
+            name = "class_cost"
             for key in ("false_negative", "false_positive"):
                 options[key] = str(as_fraction(getattr(metric, key)))
         case catalogue.CostMatrix():
             options["costs"] = [[str(entry) for entry in row] for row in metric.costs]
         case catalogue.BoundedDOR():
-            options["upper"] = str(as_fraction(metric.upper))
+            name, options["upper"] = "dor", str(as_fraction(metric.upper))
         case catalogue.SmoothedDOR():
-            options["epsilon"] = str(as_fraction(metric.epsilon))
+            name, options["epsilon"] = "dor_smoothed", str(as_fraction(metric.epsilon))
         case _ if type(metric).__module__ != catalogue.__name__ or isinstance(
             metric, catalogue.CustomMetric
         ):

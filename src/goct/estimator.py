@@ -22,6 +22,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from goct._deadline import deadline, seconds_left
 from goct._validation import check_choice, check_count, check_labels, is_missing, label_array, plain
 from goct.binarize import Binarizer
+from goct.binarize.plain import PlainBinarizer
 from goct.class_weight import class_weight_of
 from goct.data.frame import read_table
 from goct.exact import as_fraction
@@ -43,7 +44,7 @@ _ROUNDING = Fraction(1, 10**9)
 class Prepared:
     """What the search is about: the data over fitted conditions."""
 
-    binarizer: Binarizer
+    binarizer: PlainBinarizer
     problem: Problem
     metric: Metric
     classes: NDArray[Any]  # sorted
@@ -482,8 +483,9 @@ class OptimalTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
 
     def _keep(self, prepared: Prepared, solution: Solution) -> None:
         """Set the fitted attributes; nothing is set before everything has gone well."""
-        assert solution.tree is not None
         binarizer = prepared.binarizer
+        assert solution.tree is not None
+        assert isinstance(binarizer, Binarizer)
         self.metric_ = prepared.metric
         self.binarizer_ = binarizer
         self.tree_ = solution.tree

@@ -109,7 +109,8 @@ class OptimalTreeClassifierCV(OptimalTreeClassifier):
         that, it is a little too good; see `score_estimate_`.
     score_estimate_
         An estimate of the score on new rows, and its standard error: each fold's
-        score with what the other folds would have chosen.
+        score with what the other folds would have chosen. Costs, which add up over
+        rows, are scored per row.
     best_index_
         The place of the choice in `cv_results_`.
     cv_results_

@@ -34,7 +34,7 @@ from goct.features import (
 from goct.tree import Leaf, Node, Split, Tree
 
 if TYPE_CHECKING:
-    from goct.binarize import Binarizer
+    from goct.binarize.plain import PlainBinarizer
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -230,7 +230,7 @@ class Problem:
         X: Any,
         y: ArrayLike,
         *,
-        binarizer: Binarizer | None = None,
+        binarizer: PlainBinarizer | None = None,
         classes: Sequence[Any] | None = None,
         pos_label: Any = None,
         sample_weight: ArrayLike | None = None,
@@ -260,9 +260,9 @@ class Problem:
             If the input is not as described; the message names the place.
         """
         if binarizer is None:
-            from goct.binarize import Binarizer  # takes a moment to load
+            from goct.binarize.plain import PlainBinarizer
 
-            binarizer = Binarizer("exact").fit(X, y, sample_weight)
+            binarizer = PlainBinarizer("exact").fit(X, y, sample_weight)
         given: dict[str, Any] = {
             "classes": classes,
             "pos_label": pos_label,

@@ -25,6 +25,7 @@ from goct._validation import check_count
 from goct.data import Table
 from goct.estimator import OptimalTreeClassifier, Prepared, least_leaf
 from goct.exceptions import BinarizationWarning, InfeasibleError, NotProvenWarning, NoTreeError
+from goct.metrics import is_total
 from goct.path import Path, PathProgress, PathSearch, read_path_task
 from goct.problem import Problem
 from goct.solution import Limit, Limits, Solution, Status
@@ -276,9 +277,12 @@ class Validator:
             costs=data.of_rows(data.costs, rows),
         )
 
+        n_rows = held_back.total_weight if is_total(prepared.metric.name) else 1
+
         def score(solution: Solution) -> float:
             assert solution.tree is not None
-            return float(prepared.metric.evaluate(solution.tree, held_back))
+            value = prepared.metric.evaluate(solution.tree, held_back)
+            return float(value) / float(n_rows)
 
         return score
 

@@ -660,3 +660,15 @@ def test_ordered_categories_are_at_least_a_level() -> None:
         assert (fitted.transform(pd.DataFrame({"size": sizes}))[:, place] == y).all()
         again = Binarizer.from_dict(fitted.to_dict())
         assert again.get_feature_names_out().tolist() == fitted.get_feature_names_out().tolist()
+
+
+def test_two_values_are_cut_without_a_criterion(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("goct.binarize.chooser.mdlp_gaps", None)
+    X, y = np.array([[0.0, 3.0], [1.0, 4.0]] * 5), [0, 1] * 5
+    assert Binarizer().fit(X, y).get_feature_names_out().tolist() == ["x0 > 0.5", "x1 > 3.5"]
+
+
+def test_output_as_a_data_frame() -> None:
+    X = pd.DataFrame({"a": [0, 1] * 5})
+    frame = Binarizer("quantiles").set_output(transform="pandas").fit_transform(X)
+    assert list(frame.columns) == ["a > 0.5"]

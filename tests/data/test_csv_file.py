@@ -41,14 +41,47 @@ def test_kinds(tmp_path: Path) -> None:
         "\ufeffa;b\n1;x\n2;y\n",
         "a\tb\r\n1\tx\r\n\r\n2\ty\r\n",
         '"a"|"b"\n"1"|"x"\n"2"|"y"',
+        "'a','b'\n'1','x'\n'2','y'\n",
         "a,b\n1,x\n2,y\n".encode("utf-16"),
     ],
-    ids=["commas", "mark and semicolons", "tabs, empty lines", "quotes and bars", "utf-16"],
+    ids=["commas", "semicolons", "tabs, empty lines", "quotes and bars", "single quotes", "utf-16"],
 )
 def test_ways_to_write_a_table(content: str | bytes, tmp_path: Path) -> None:
     table = read(tmp_path, content)
     assert table.columns["a"].tolist() == [1.0, 2.0]
     assert table.columns["b"].tolist() == ["x", "y"]
+
+
+def test_apostrophes_are_no_quotes(tmp_path: Path) -> None:
+    table = read(tmp_path, "a,b\n'tis,driver's\n'twas,1'2'\n")
+    assert table.columns["a"].tolist() == ["'tis", "'twas"]
+    both = read(tmp_path, """a,b\n"x",'y'\n""")
+    assert [both.columns[name].tolist() for name in "ab"] == [["x"], ["'y'"]]
+    inside = read(tmp_path, "a,b\n'x,1','it''s'\n")
+    assert [inside.columns[name].tolist() for name in "ab"] == [["x,1"], ["it's"]]
+
+
+def test_files_without_a_line_of_names(tmp_path: Path) -> None:
+    content = "\n1;0,5;x\n2;0,7;y\n3;oops;y\n"
+    table = read(tmp_path, content, names=())
+    assert table.names == ["column_1", "column_2", "column_3"]
+    assert table.columns["column_1"].tolist() == [1, 2, 3]
+    assert "line 4 says 'oops'" in read(tmp_path, content, names=(), decimal=",").notes[0]
+    named = read(tmp_path, "1;0,5;x\n2;0,25;y\n", names=("n", "share", "c"))
+    assert named.columns["share"].tolist() == [0.5, 0.25]
+    assert named.notes == (
+        "numbers are read with decimal commas, because of '0,5' in column 'share', line 1",
+    )
+    with pytest.raises(TableError, match="line 1: there are 3 cells, but 2 names were given"):
+        read(tmp_path, content, names=("a", "b"))
+
+
+@pytest.mark.parametrize(("content", "name"), [("x,a\ny,b\nz,a\n", "a"), ("7,a\n6,b\n7,c\n", "7")])
+def test_a_first_line_that_looks_like_data(content: str, name: str, tmp_path: Path) -> None:
+    (note,) = read(tmp_path, content).notes
+    assert f"{name!r} is also among the values below; if it is no name, say --no-header" in note
+    assert not read(tmp_path, content, names=()).notes
+    assert not read(tmp_path, "x,a,7\n7,x,1\n").notes  # those of other columns
 
 
 def test_decimal_commas(tmp_path: Path) -> None:
@@ -156,7 +189,7 @@ def test_quoted_cells_may_span_lines(tmp_path: Path) -> None:
         ("", "the file is empty"),
         ("  \n\n", "the file is empty"),
         ("a,b\n", "no rows"),
-        ("1,2\n3,4\n", "line 1: this looks like data"),
+        ("1,2\n3,4\n", "unless you say --no-header"),
         ('a,b\n1,"x\ny"\n1,2,3\n', "line 4: there are 3 cells, but 2 column names"),
         ("a,b\n1,2\n3\n", "line 3: there are 1 cells"),
         ('a,b\n1,"x\n2,3\n', "a quoted cell does not end"),

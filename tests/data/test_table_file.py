@@ -85,6 +85,8 @@ def test_parquet(tmp_path: Path) -> None:
     moment = datetime(2024, 3, 1, 12, 30, 5, 250, tzinfo=UTC)
     numbers = np.array([0.1, 1e300, -7.0])
     typed = {"zip": ["01234", "2", "x"], "at": [moment] * 3, "n": numbers}
+    with pytest.raises(TableError, match="its columns have names already"):
+        read_csv(path, names=())
     parquet.write_table(pa.table(typed), path)
     table = read_csv(path)
     assert table.kinds == {"zip": "category", "at": "date", "n": "number"}

@@ -10,6 +10,7 @@ import sqlite3
 import subprocess
 import tempfile
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -36,6 +37,17 @@ def columns(case: Case, date: str) -> str:
     return ", ".join(f"{sql_name(name)} {kinds[COLUMNS[name].kind]}" for name in case.rows)
 
 
+def stored(case: Case, *, is_text_of_files: bool = False) -> Case:
+    """Return rows as a database has them: NULL for NaN, and only blanks around text of files."""
+
+    def cell(value: Any) -> Any:
+        if is_text_of_files and isinstance(value, str):
+            return f" {value.strip()}  "
+        return None if isinstance(value, float) and math.isnan(value) else value
+
+    return replace(case, rows={name: list(map(cell, cells)) for name, cells in case.rows.items()})
+
+
 def check(case: Case, found: list[tuple[Any, ...]]) -> None:
     assert [row[0] for row in found] == case.labels
     np.testing.assert_array_equal([row[1:] for row in found], case.probabilities)
@@ -54,11 +66,11 @@ def run_sqlite(case: Case) -> None:
 
 
 def test_sqlite(case: Case) -> None:
-    run_sqlite(case)
+    run_sqlite(stored(case))
 
 
 def test_sqlite_on_the_text_of_files(file_case: Case) -> None:
-    run_sqlite(file_case)
+    run_sqlite(stored(file_case, is_text_of_files=True))
 
 
 def run_duckdb(case: Case) -> None:
@@ -72,11 +84,11 @@ def run_duckdb(case: Case) -> None:
 
 
 def test_duckdb(case: Case) -> None:
-    run_duckdb(case)
+    run_duckdb(stored(case))
 
 
 def test_duckdb_on_the_text_of_files(file_case: Case) -> None:
-    run_duckdb(file_case)
+    run_duckdb(stored(file_case, is_text_of_files=True))
 
 
 def _program(name: str) -> str | None:
@@ -149,12 +161,18 @@ def _copied(value: Any) -> str:
 
 @pytest.mark.slow
 def test_postgresql(case: Case, postgresql: list[str]) -> None:
-    run_postgresql(case, postgresql)
+    run_postgresql(stored(case), postgresql)
 
 
 @pytest.mark.slow
 def test_postgresql_on_the_text_of_files(file_case: Case, postgresql: list[str]) -> None:
-    run_postgresql(file_case, postgresql)
+    run_postgresql(stored(file_case, is_text_of_files=True), postgresql)
+
+
+def test_it_is_short_and_has_no_control_characters(file_case: Case) -> None:
+    text = export_sql(file_case.model)
+    assert all(letter.isprintable() for line in text.splitlines() for letter in line)
+    assert "1e308" not in text
 
 
 def test_unknown_label() -> None:

@@ -34,6 +34,7 @@ from goct.metrics import (
     GMean,
     InstanceCost,
     Jaccard,
+    Metric,
     NegativePredictiveValue,
     Precision,
     PredictedPositives,
@@ -44,6 +45,7 @@ from goct.metrics import (
     YoudenJ,
     get_metric,
 )
+from goct.metrics.registry import USUAL
 from goct.tree import Leaf, Split
 
 counts = st.integers(0, 12)
@@ -270,6 +272,15 @@ def test_accuracy_and_balanced_accuracy_with_three_classes() -> None:
         F1().evaluate(tree, problem)
 
 
+@pytest.mark.parametrize(
+    "metric",
+    [ClassCost(5, 1), ClassCost(0.3, Fraction(1, 3)), ClassCost(), BoundedDOR(0.5), SmoothedDOR(7)],
+)
+def test_the_name_tells_the_parameters(metric: Metric) -> None:
+    c = Confusion(tp=1, fp=2, fn=3, tn=4)
+    assert get_metric(metric.name).value(c) == metric.value(c)
+
+
 def test_class_cost_is_a_cost_matrix() -> None:
     problem = Problem.from_arrays([[0], [0], [1], [1], [1]], [0, 1, 1, 1, 0])
     tree = Tree(Split(0, Leaf(0), Leaf(1)), problem.classes, problem.feature_names)
@@ -364,15 +375,42 @@ def test_every_metric_is_found_by_its_own_name() -> None:
         assert get_metric(name) == make()
 
 
+def test_the_usual_metrics_are_known() -> None:
+    assert [get_metric(name).name for name in USUAL] == list(USUAL)
+    assert get_metric("f1score") == get_metric("F1 score") == F1()
+
+
+@pytest.mark.parametrize("metric", [sk.f1_score, sk.make_scorer(sk.f1_score), F1])
+def test_functions_are_answered_with_the_name_of_the_metric(metric: object) -> None:
+    with pytest.raises(TypeError, match=r"metric must be a name or a Metric, .*; write 'f1'"):
+        get_metric(metric)
+
+
+@pytest.mark.parametrize(
+    ("name", "advice"),
+    [
+        ("qwk", r"costs of \(i - j\)\*\*2, as a CostMatrix, or by --cost"),
+        ("quadratic_weighted_kappa", "ordered classes"),
+        ("mae", r"costs of \|i - j\|"),
+        ("weighted_f1", "averages over classes"),
+    ],
+)
+def test_metrics_of_elsewhere_are_answered_with_what_to_do(name: str, advice: str) -> None:
+    with pytest.raises(ValueError, match=advice):
+        get_metric(name)
+
+
 def test_unknown_names_are_answered_with_the_nearest() -> None:
     with pytest.raises(ValueError, match="did you mean 'balanced_accuracy'"):
         get_metric("balanced_acuracy")
-    with pytest.raises(ValueError, match="known are: accuracy"):
+    with pytest.raises(ValueError, match=r"the usual ones are f1, .*; goct.metrics.METRICS has"):
         get_metric("zzz")
+    with pytest.raises(ValueError, match="did you mean 'predicted_positives'"):
+        get_metric("alrts")
     with pytest.raises(ValueError, match=r"'auc': it judges probabilities.*'balanced_accuracy'"):
         get_metric("auc")
-    with pytest.raises(TypeError, match=r"F1\(\)"):
-        get_metric(F1)
+    with pytest.raises(TypeError, match=r"make one of it: Recall\(\)"):
+        get_metric(Recall)
     with pytest.raises(TypeError, match="name or a Metric"):
         get_metric(3)
 

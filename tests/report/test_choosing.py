@@ -193,7 +193,7 @@ def test_without_scripts_it_is_a_report(browser: Any, address: str, made: Explor
     finally:
         browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
     assert "The tree" in shown
-    assert "What if?" not in shown
+    assert "Try a row" not in shown
     assert any(f"holds {len(made.models)} trees" in words for words in shown)
 
 

@@ -6,6 +6,7 @@ from itertools import pairwise
 import matplotlib
 import numpy as np
 import pytest
+from matplotlib.patches import FancyBboxPatch
 
 import goct
 from goct.report.view import view_of, wrapped
@@ -48,6 +49,18 @@ def test_solutions_estimators_and_given_axes() -> None:
     none = goct.solve(problem, "recall", 0, constraints=["recall >= 1", "precision >= 1"])
     with pytest.raises(ValueError, match="no tree"):
         goct.plot_tree(none)
+
+
+def test_texts_fit_into_boxes_of_small_axes() -> None:
+    import matplotlib.pyplot as plt
+
+    figure, (ax, _) = plt.subplots(1, 2, figsize=(8, 4))
+    goct.plot_tree(small_model(), ax=ax)
+    figure.canvas.draw()
+    widest = max(text.get_window_extent().width for text in ax.texts)
+    assert widest <= min(
+        box.get_window_extent().width for box in ax.patches if isinstance(box, FancyBboxPatch)
+    )
 
 
 def test_without_matplotlib_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -101,15 +101,14 @@ class Chooser:
         assert labels is not None
         if self.method == "midpoints":
             return label_change_gaps(values, labels, weights, self.n_thresholds)
+        if only := _only_gap(values):
+            return only
         gaps = mdlp_gaps(values, labels, weights, self.n_thresholds)
         if (more := self._quantiles_beside(gaps)) > 0:
             gaps = sorted({*gaps, *quantile_gaps(values, more, weights)})
-        if gaps:
+        if gaps or self.no_cut == "drop":
             return gaps
-        distinct = np.unique(values)
-        if len(distinct) == 2:  # nothing to choose: it is a condition already
-            return [(float(distinct[0]), float(distinct[1]))]
-        return self._quantile_gaps(values, weights) if self.no_cut == "quantiles" else []
+        return self._quantile_gaps(values, weights)
 
     def _quantiles_beside(self, gaps: list[Gap]) -> int:
         """Return how many quantiles to take besides these cuts of MDLP."""
@@ -158,6 +157,13 @@ def _check_apart(name: str, column: Column) -> None:
         f"column {name!r} holds {one} and {other}, but thresholds are {thresholds}, and none "
         f"tells them apart; {remedy}, leave it out, or choose another binarizer than 'exact'"
     )
+
+
+def _only_gap(values: NDArray[np.float64]) -> list[Gap]:
+    """Return the gap of a column of two values, which is a condition already; none of others."""
+    low, high = (values.min(), values.max()) if len(values) else (0.0, 0.0)
+    is_pair = low < high and ((values == low) | (values == high)).all()
+    return [(float(low), float(high))] if is_pair else []
 
 
 def _ordered(name: str, column: Column) -> tuple[LevelCuts, NDArray[np.float64]]:

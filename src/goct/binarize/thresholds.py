@@ -31,7 +31,7 @@ def quantile_gaps(
     after = np.searchsorted(share, wanted).clip(0, len(share) - 1)
     before = (after - 1).clip(0)
     cuts = np.where(np.abs(share[before] - wanted) <= np.abs(share[after] - wanted), before, after)
-    return [(float(distinct[i]), float(distinct[i + 1])) for i in np.unique(cuts)]
+    return [(float(distinct[i]), float(distinct[i + 1])) for i in sorted(set(cuts.tolist()))]
 
 
 def short_decimal(low: float, high: float) -> float:

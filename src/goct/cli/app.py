@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib import import_module
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from goct._core import __version__
-from goct.cli.bench import app as bench
-from goct.cli.explore import explore
-from goct.cli.fit import fit
-from goct.cli.frontier import frontier
 from goct.cli.guard import guarded
-from goct.cli.path import path
-from goct.cli.predict import predict
-from goct.cli.show import report, show
-from goct.cli.verify import verify
 
 _EPILOG = (
     "Exit codes: 0 done, and what is shown is proven; 2 wrong input or usage; 3 stopped at a limit "
@@ -24,7 +20,55 @@ _EPILOG = (
     "5 stopped before any tree was found; 6 a certificate was rejected."
 )
 
+# The commands that are loaded when they are asked for, and where they are.
+_PLACES = {
+    "fit": "fit",
+    "predict": "predict",
+    "show": "show",
+    "report": "show",
+    "frontier": "frontier",
+    "path": "path",
+    "verify": "verify",
+    "explore": "explore",
+    "bench": "bench",
+}
+
+
+@cache
+def _load(name: str) -> Any:
+    found = getattr(import_module(f"goct.cli.{_PLACES[name]}"), name)
+    if not isinstance(found, typer.Typer):
+        command, found = found, typer.Typer(add_completion=False)
+        found.command(name)(guarded(command))
+    loaded = typer.main.get_command(found)
+    loaded.name = name
+    return loaded
+
+
+class _Commands(Mapping[str, Any]):
+    """The commands by their names; some are loaded when they are asked for."""
+
+    def __init__(self, others: Mapping[str, Any]) -> None:
+        self.others = others
+
+    def __getitem__(self, name: str) -> Any:
+        return _load(name) if name in _PLACES else self.others[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter([*_PLACES, *self.others])
+
+    def __len__(self) -> int:
+        return len(_PLACES) + len(self.others)
+
+
+class _Group(TyperGroup):
+    def __init__(self, **attributes: Any) -> None:
+        super().__init__(**attributes)
+        self.commands = _Commands(self.commands)  # type: ignore[assignment]
+
+
 app = typer.Typer(
+    cls=_Group,
     help="Learn small decision trees that are provably the best possible for your metric.",
     epilog=_EPILOG,
     no_args_is_help=True,
@@ -47,17 +91,6 @@ def main(
     ] = False,
 ) -> None:
     """Learn small decision trees that are provably the best possible for your metric."""
-
-
-app.command()(guarded(fit))
-app.command()(guarded(predict))
-app.command()(guarded(show))
-app.command()(guarded(report))
-app.command()(guarded(frontier))
-app.command()(guarded(path))
-app.command()(guarded(verify))
-app.command()(guarded(explore))
-app.add_typer(bench, name="bench")
 
 
 @app.command()

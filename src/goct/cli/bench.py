@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from goct.bench.experiments import Plan
     from goct.bench.spec import Spec
 
-app = typer.Typer(
+bench = typer.Typer(
     help="Run the experiments of the paper and more, here or on a cluster, and report on them.",
     no_args_is_help=True,
 )
@@ -38,7 +38,7 @@ Data = Annotated[
 ]
 
 
-@app.command("list")
+@bench.command("list")
 @guarded
 def list_experiments() -> None:
     """List the experiments."""
@@ -48,7 +48,7 @@ def list_experiments() -> None:
         typer.echo(f"{name:<15}{experiment.summary}")
 
 
-@app.command()
+@bench.command()
 @guarded
 def data(
     folder: Annotated[Path, typer.Argument(help="Where to write them.")] = Path("datasets"),
@@ -71,7 +71,7 @@ def data(
     typer.echo(f"to use what is there: goct bench run all --quick --data {folder}")
 
 
-@app.command()
+@bench.command()
 @guarded
 def peers() -> None:
     """List the solvers: who is installed, and what each can do."""
@@ -89,7 +89,7 @@ def peers() -> None:
                    f"{with_penalty or 'none'}; {classes}")  # fmt: skip
 
 
-@app.command()
+@bench.command()
 @guarded
 def run(
     experiments: Annotated[
@@ -272,7 +272,7 @@ def _show_tally(tally: Tally, results: Path) -> None:
         note("not as they should be: " + ", ".join(f"{n} {end}" for end, n in others.items()))
 
 
-@app.command()
+@bench.command()
 @guarded
 def status(results: ResultsFile) -> None:
     """Show how far the campaigns of a results file are, and how their runs ended."""
@@ -291,7 +291,7 @@ def status(results: ResultsFile) -> None:
                        f"goct {campaign.version}: {counts or 'no runs'}")  # fmt: skip
 
 
-@app.command()
+@bench.command()
 @guarded
 def merge(
     into: Annotated[Path, typer.Argument(help="The results file to add to, made or continued.")],
@@ -312,7 +312,7 @@ def merge(
         note(f"{into}: {file.count()} runs, {len(file.campaigns())} campaigns")
 
 
-@app.command()
+@bench.command()
 @guarded
 def report(
     results: ResultsFile,

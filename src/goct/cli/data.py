@@ -2,234 +2,47 @@
 
 from __future__ import annotations
 
-import functools
-import inspect
 import re
+import shlex
 import time
 import warnings
 from collections import Counter
-from collections.abc import Callable, Collection
-from contextlib import closing
-from dataclasses import MISSING, dataclass, fields, replace
-from functools import cached_property
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, get_type_hints
+from typing import Any
 
 import numpy as np
-import typer
 from numpy.typing import NDArray
 
-from goct._deadline import deadline
 from goct._validation import suggest
+from goct.binarize.plain import PlainBinarizer
 from goct.cli.guard import UsageError, note
-from goct.data import Table, TableFile, find_dialect, read_csv
-from goct.metrics import Metric, choose_metric, get_metric
+from goct.cli.options import GoalOptions, LearningOptions
+from goct.cli.suspects import notes_on
+from goct.data import Table, TableFile, read_csv
+from goct.data.csv_file import read_header
+from goct.metrics import ClassCost, CostMatrix, Metric, choose_metric, get_metric
 from goct.model import Model, Part, Source, columns_of
 from goct.problem import Problem
-from goct.search.cluster import connect
 from goct.solution import Solution
-from goct.task import SizeLimit
-
-if TYPE_CHECKING:
-    from goct.binarize import Binarizer
 
 MAX_CLASSES = 50
-_DEPTH = 3
 _MANY_NUMBERS = 20
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?")
-
-Data: TypeAlias = Annotated[
-    Path,
-    typer.Argument(
-        help="A CSV file with a line of column names, compressed or not; - for standard input. "
-        "Parquet and Excel files, too, with the extra 'tables'."
-    ),
-]
-DateFormat: TypeAlias = Annotated[
-    str | None,
-    typer.Option(help="How dates are written, such as %d.%m.%Y; ISO 8601 is always read."),
-]
-Delimiter: TypeAlias = Annotated[
-    str | None, typer.Option(help="What separates the columns; found out by default.")
-]
-Decimal: TypeAlias = Annotated[
-    str | None, typer.Option(help="The decimal point, '.' or ','; found out where it is clear.")
-]
-Encoding: TypeAlias = Annotated[
-    str | None, typer.Option(help="The text encoding, such as cp1252; UTF-8 by default.")
-]
-Quiet: TypeAlias = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")]
-TestSize: TypeAlias = Annotated[
-    float, typer.Option(help="The share of rows to hold back for a test, such as 0.25.")
-]
-Seed: TypeAlias = Annotated[int, typer.Option(min=0, help="Decides which rows are held back.")]
-Conditions: TypeAlias = Annotated[
-    list[str] | None, typer.Option(help="A condition such as 'recall >= 0.9'; may be repeated.")
-]
-
-
-_MOST_DEPTH = 10
-_BY_DEFAULT = -1  # the depth if none is given
-
-
-def _read_depth(text: str | int) -> int | None:
-    if str(text).lower() in ("any", "none"):
-        return None
-    if text == _BY_DEFAULT:
-        return _BY_DEFAULT
-    try:
-        depth = int(text)
-    except ValueError:
-        depth = -1
-    if not 0 <= depth <= _MOST_DEPTH:
-        raise typer.BadParameter(f"{text!r} is not a number from 0 to {_MOST_DEPTH}, or any")
-    return depth
-
-
-def _read_jobs(text: str | int) -> int:
-    if not re.fullmatch(r"-1|[1-9]\d{0,5}", str(text)):
-        raise typer.BadParameter(f"{text!r} is not a number from 1 on, or -1")
-    return int(text)
-
-
-@dataclass(frozen=True)
-class LearningOptions:
-    """The options of all commands that learn from a CSV file, see :func:`learning`."""
-
-    target: Annotated[str, typer.Option(help="The column to predict.", metavar="COLUMN")]
-    positive: Annotated[
-        str | None,
-        typer.Option(help="The positive class, such as yes. By default the last of two in order."),
-    ] = None
-    depth: Annotated[
-        int | None,
-        typer.Option(
-            parser=_read_depth,
-            metavar="DEPTH",
-            show_default="3, and 4 if the size is tuned",
-            help="The largest depth, up to 10; or any, with a split penalty or --max-splits.",
-        ),
-    ] = _BY_DEFAULT
-    max_splits: Annotated[int | None, typer.Option(min=0, help="Splits at most.")] = None
-    time_limit: Annotated[float | None, typer.Option(min=0.01, help="Seconds at most.")] = None
-    n_jobs: Annotated[
-        int,
-        typer.Option(
-            "--jobs",
-            "--n-jobs",
-            parser=_read_jobs,
-            metavar="INTEGER",
-            help="Threads of the engine; -1 for all processors.",
-        ),
-    ] = 1
-    scheduler: Annotated[
-        str | None,
-        typer.Option(
-            metavar="ADDRESS",
-            help="A Dask cluster whose workers share the work, such as tcp://host:8786.",
-        ),
-    ] = None
-    binarizer: Annotated[
-        str,
-        typer.Option(
-            help="Where to cut numbers: auto, mdlp, quantiles, midpoints, exact (anywhere), none."
-        ),
-    ] = "auto"
-    thresholds: Annotated[
-        int | None, typer.Option(min=1, help="Thresholds per column at most.")
-    ] = None
-    categorical: Annotated[
-        list[str] | None,
-        typer.Option(help="A column of codes, not numbers; may be repeated.", metavar="COLUMN"),
-    ] = None
-    ignore: Annotated[
-        list[str] | None,
-        typer.Option(help="A column to leave out; may be repeated.", metavar="COLUMN"),
-    ] = None
-    drop_missing_target: Annotated[
-        bool, typer.Option("--drop-missing-target", help="Leave out rows without a target.")
-    ] = False
-    missing: Annotated[
-        list[str] | None,
-        typer.Option(help="A word for missing values, such as '<5'; may be repeated."),
-    ] = None
-    date_format: DateFormat = None
-    drop_ids: Annotated[
-        bool | None,
-        typer.Option(
-            "--drop-ids/--keep-ids",
-            help="Whether to leave out columns that are different in every row; by default those "
-            "of text.",
-        ),
-    ] = None
-    delimiter: Delimiter = None
-    decimal: Decimal = None
-    encoding: Encoding = None
-    quiet: Quiet = False
-
-    def size(self, max_splits: int | None, min_leaf: int | None) -> SizeLimit:
-        """Return the size limit, where the size is not tuned."""
-        return SizeLimit(self.max_depth, max_splits, min_samples_leaf=min_leaf or 0)
-
-    @cached_property
-    def executor(self) -> Any:
-        """The client of the cluster; None without one."""
-        return None if self.scheduler is None else connect(self.scheduler)
-
-    def close(self) -> None:
-        """Leave the cluster."""
-        if (client := self.__dict__.get("executor")) is not None:
-            client.close()
-
-    @property
-    def max_depth(self) -> int | None:
-        """The largest depth, where the size is not tuned."""
-        return self.depth_or(_DEPTH)
-
-    def depth_or(self, default: int) -> int | None:
-        """Return the depth, or a default if none was given."""
-        return default if self.depth == _BY_DEFAULT else self.depth
-
-
-def learning(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command all :class:`LearningOptions`, which it takes as its argument `options`."""
-    names = [option.name for option in fields(LearningOptions)]
-    shared = get_type_hints(LearningOptions, include_extras=True)
-    own = get_type_hints(command, include_extras=True)
-    parameters: dict[str, inspect.Parameter] = {}
-    for parameter in inspect.signature(command).parameters.values():
-        for option in fields(LearningOptions) if parameter.name == "options" else ():
-            default = parameter.empty if option.default is MISSING else option.default
-            parameters[option.name] = inspect.Parameter(
-                option.name, parameter.KEYWORD_ONLY, default=default, annotation=shared[option.name]
-            )
-        if parameter.name != "options":
-            parameters[parameter.name] = parameter.replace(
-                kind=parameter.KEYWORD_ONLY, annotation=own[parameter.name]
-            )
-
-    @functools.wraps(command)
-    def run(**given: Any) -> None:
-        options = LearningOptions(**{name: given.pop(name) for name in names})
-        with deadline(options.time_limit), closing(options):
-            command(options=options, **given)
-
-    signature = inspect.Signature(list(parameters.values()))
-    run.__signature__ = signature  # type: ignore[attr-defined]
-    run.__annotations__ = {name: p.annotation for name, p in parameters.items()}
-    return run
 
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
     """A table with a target, split and turned into conditions.
 
-    `table`, `labels` and `goal` are the training part as it is, its labels, and what its cuts shall
-    tell apart; `seconds` is how long the conditions took.
+    `table`, `labels`, `goal` and `weights` are the training part as it is, its labels, what its
+    cuts shall tell apart, and how often its rows count; `seconds` is how long conditions took.
     """
 
-    binarizer: Binarizer
+    binarizer: PlainBinarizer
     train: Problem
     test: Problem | None  # None unless asked for
     source: Source
@@ -238,6 +51,8 @@ class Prepared:
     table: Table
     labels: NDArray[Any]
     goal: NDArray[Any]
+    weights: NDArray[Any] | None
+    class_weight: str | dict[Any, Fraction] | None
     seconds: float
 
     def model(self, solution: Solution) -> Model:
@@ -267,26 +82,25 @@ def prepare(
     If `one_vs_rest`, the positive class stands against all others, so that cuts need not tell those
     apart. The share `test_size` of each class is held back; the seed decides which rows.
     """
-    target = options.target
-    if target in (options.ignore or ()):
-        raise UsageError(f"the target {target!r} cannot be ignored")
     kinds = dict.fromkeys(options.categorical or (), "category")
     file = TableFile.find(path)
-    dialect = find_dialect(
-        file,
-        read_delimiter(options.delimiter),
-        options.decimal,
-        options.encoding,
-        missing=options.missing or (),
-        date_format=options.date_format,
-    )
+    dialect = options.dialect(file, options.missing or ())
+    names, _ = read_header(file, dialect)
+    target = column_at(options.target, names)
+    weight = None if options.weight is None else column_at(options.weight, names)
+    if target in (options.ignore or ()):
+        raise UsageError(f"the target {target!r} cannot be ignored")
     kinds |= {target: "category"}
+    if weight is not None:
+        kinds |= {weight: "number"}
     table = read_csv(file, kinds=kinds, ignore=options.ignore or (), dialect=dialect)
     notes = list(table.notes)
     if options.drop_missing_target:
         table = _with_target(table, target, notes)
     labels, classes, positive = _labels(table, target, options.positive, notes)
-    features = table.without({target})
+    weights = None if weight is None else _weights(table, weight)
+    class_weight = _class_weight(options.class_weight, classes)
+    features = table.without({target, weight or target})
     if not features.columns:
         raise UsageError(f"{file}: there is no column to learn from besides {target!r}")
     test_rows = _test_rows(labels, test_size, seed)
@@ -294,16 +108,14 @@ def prepare(
     goal = labels[~test_rows]
     if one_vs_rest and positive is not None:
         goal = goal == classes[positive]
-    from goct.binarize import Binarizer  # loads scikit-learn, which takes a second
-
-    drop_ids = "text" if options.drop_ids is None else options.drop_ids
     started = time.perf_counter()
-    binarizer = Binarizer(options.binarizer, options.thresholds, drop_ids=drop_ids)
+    binarizer = PlainBinarizer(options.binarizer, options.thresholds, drop_ids=options.ids)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        binarizer.fit(train_table, goal)
+        binarizer.fit(train_table, goal, None if weights is None else weights[~test_rows])
     notes += [str(warning.message) for warning in caught]
     notes += [_about_id(name, binarizer) for name in binarizer.id_columns_]
+    notes += notes_on(train_table, goal)
 
     def problem(part: Table, chosen: NDArray[np.bool_]) -> Problem:
         return Problem.from_columns(
@@ -312,6 +124,8 @@ def prepare(
             binarizer=binarizer,
             classes=classes,
             pos_label=None if positive is None else classes[positive],
+            sample_weight=None if weights is None else weights[chosen],
+            class_weight=class_weight,
         )
 
     train = problem(train_table, ~test_rows)
@@ -332,19 +146,19 @@ def prepare(
         train_table,
         labels[~test_rows],
         np.asarray(goal),
+        None if weights is None else weights[~test_rows],
+        class_weight,
         seconds,
     )
 
 
-def prepare_for(
-    metric: str, path: Path, options: LearningOptions, **how: Any
-) -> tuple[Prepared, Metric]:
-    """Prepare a table for a metric or "auto"; one of one class needs to know which of several."""
-    one_vs_rest = metric == "auto" or get_metric(metric).is_binary
-    prepared = prepare(path, options, one_vs_rest=one_vs_rest, **how)
+def prepare_for(options: GoalOptions) -> tuple[Prepared, Metric]:
+    """Prepare a table for a metric; one of one class needs to know which of several."""
+    one_vs_rest = options.is_one_vs_rest
+    prepared = prepare(options.data, options, one_vs_rest=one_vs_rest, **options.held_back)
     train = prepared.train
     has_positive = train.positive is not None
-    goal = choose_metric(metric, train.n_classes, one_vs_rest=has_positive)
+    goal = goal_of(options, train)
     if goal.is_binary and train.n_classes > 2 and not has_positive:
         classes = ", ".join(map(repr, train.classes))
         raise UsageError(
@@ -354,12 +168,107 @@ def prepare_for(
     return prepared, goal
 
 
-def read_delimiter(text: str | None) -> str | None:
-    """Return the delimiter that is meant by an option."""
-    return {"tab": "\t", "\\t": "\t"}.get(text or "", text)
+def goal_of(options: GoalOptions, train: Problem) -> Metric:
+    """Return what is maximised: a metric, or minus the costs of the options."""
+    if options.cost is None:
+        goal = choose_metric(
+            options.metric,
+            train.n_classes,
+            one_vs_rest=train.positive is not None,
+            has_class_weight=options.class_weight is not None,
+        )
+        if isinstance(goal, ClassCost):
+            given = " ".join(f"--cost {shlex.quote(f'{c}=1')}" for c in train.classes)
+            raise UsageError(
+                f"{goal.name} needs prices: {given}, or what it costs to take a row of that class "
+                "for another one"
+            )
+        return goal
+    if options.metric != "auto" and not isinstance(get_metric(options.metric), ClassCost):
+        raise UsageError(f"--cost gives prices, which --metric {options.metric} does not look at")
+    prices = _prices(options.cost, [str(c) for c in train.classes])
+    is_plain = train.positive is not None and len(prices) == 2
+    if not is_plain or any(prices[k][j] < 0 or prices[k][k] for k, j in ((0, 1), (1, 0))):
+        return CostMatrix(prices)
+    k = train.positive or 0
+    return ClassCost(false_negative=prices[k][1 - k], false_positive=prices[1 - k][k])
 
 
-def _about_id(name: str, binarizer: Binarizer) -> str:
+def _prices(texts: Sequence[str], classes: Sequence[str]) -> list[list[Fraction]]:
+    """Return the price of each class taken for each one; those of a pair go before."""
+    wide: dict[int, Fraction] = {}
+    exact = {(k, k): Fraction(0) for k in range(len(classes))}
+    for text in texts:
+        name, price = number_of(text, "--cost", "bad=5", r"-?")
+        pairs = [(name[: m.start()], name[m.end() :]) for m in re.finditer(":", name)]
+        pair = next((both for both in pairs if {*both} <= {*classes}), None)
+        if pair is None:
+            wide[_place(name, classes, "--cost")] = price
+        else:
+            exact[classes.index(pair[0]), classes.index(pair[1])] = price
+    for k, true in enumerate(classes):
+        for j, other in enumerate(classes):
+            if (k, j) not in exact and k not in wide:
+                raise UsageError(
+                    f"there is no price for {true!r} taken for {other!r}; give one, such as "
+                    f"--cost {shlex.quote(f'{true}=1')}"
+                )
+    everywhere = range(len(classes))
+    return [[exact[k, j] if (k, j) in exact else wide[k] for j in everywhere] for k in everywhere]
+
+
+def _class_weight(
+    texts: Sequence[str] | None, classes: Sequence[Any]
+) -> str | dict[Any, Fraction] | None:
+    """Return the weights of classes as :class:`goct.Problem` takes them."""
+    if texts is None or texts == ["balanced"]:
+        return None if texts is None else "balanced"
+    given = [number_of(text, "--class-weight", "bad=5") for text in texts]
+    names = [str(label) for label in classes]
+    return {classes[_place(name, names, "--class-weight")]: number for name, number in given}
+
+
+def number_of(text: str, option: str, example: str, sign: str = "") -> tuple[str, Fraction]:
+    """Return the name and the number of a text like the example."""
+    name, _, number = text.rpartition("=")
+    if not name or not re.fullmatch(rf"{sign}\d{{1,15}}(\.\d{{1,9}})?", number):
+        raise UsageError(f"{option} must be like {example}, got {text!r}")
+    return name, Fraction(number)
+
+
+def _place(name: str, classes: Sequence[str], option: str) -> int:
+    if name not in classes:
+        raise UsageError(f"{option}: {name!r} is no class of the target{suggest(name, classes)}")
+    return classes.index(name)
+
+
+def _weights(table: Table, name: str) -> NDArray[Any]:
+    """Return how often each row counts."""
+    values = table.columns[name]
+    wrong = ~(values >= 0)
+    if wrong.any():
+        row = int(wrong.argmax())
+        what = "missing" if np.isnan(values[row]) else f"{values[row]:g}, which is negative"
+        raise UsageError(f"{table.path}, line {table.line_of(row)}: the weight {name!r} is {what}")
+    if not values.any():
+        raise UsageError(f"{table.path}: the weight {name!r} is 0 in every row")
+    is_whole = (values % 1 == 0).all() and values.max() < 2**53
+    return values.astype(np.int64) if is_whole else values
+
+
+def column_at(text: str, names: Sequence[str | None]) -> str:
+    """Return the column that is meant by a name or a place, which counts from either end."""
+    if text in names or not re.fullmatch(r"-?[1-9]\d{0,8}", text):
+        return text
+    place = int(text)
+    if abs(place) > len(names):
+        raise UsageError(
+            f"there is no column {text!r}, and no place {text}: there are {len(names)}"
+        )
+    return names[place if place < 0 else place - 1] or text
+
+
+def _about_id(name: str, binarizer: PlainBinarizer) -> str:
     """Say what became of a column that is different in every row."""
     if name in binarizer.dropped_columns_:
         return f"column {name!r} is different in every row, so it is left out; --keep-ids keeps it"

@@ -9,14 +9,15 @@ from dataclasses import replace
 from fractions import Fraction
 from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import typer
 
 from goct._deadline import deadline, seconds_left
-from goct.cli.data import Data, LearningOptions, Prepared, TestSize, learning, prepare_for
+from goct.cli.data import Prepared, prepare_for
 from goct.cli.guard import Code, UsageError, check_outputs, note
+from goct.cli.options import ExploreOptions, LearningOptions, command
 from goct.cli.progress import ProgressDisplay
 from goct.data import Table
 from goct.explore import explore as find_trees
@@ -39,29 +40,8 @@ _MOST_SPLITS = 15
 _FOR_TREES = 0.8  # the rest of the time is for writing them down
 
 
-@learning
-def explore(
-    data: Data,
-    options: LearningOptions,
-    metric: Annotated[
-        str, typer.Option(help="What the best tree of each size maximises; as in goct fit.")
-    ] = "auto",
-    min_leaf: Annotated[
-        int | None,
-        typer.Option(min=0, help="Rows in a leaf at least; chosen by the folds, if not given."),
-    ] = None,
-    test_size: TestSize = 0.0,
-    folds: Annotated[
-        int, typer.Option(min=0, help="Folds of the validation of sizes; 0 for none.")
-    ] = 5,
-    rows: Annotated[
-        int, typer.Option(min=0, help="Rows of the data that the page holds, to try trees on.")
-    ] = 50,
-    seed: Annotated[int, typer.Option(min=0, help="Decides which rows go where.")] = 0,
-    output: Annotated[Path, typer.Option("--output", "-o", help="Write to this HTML file.")] = Path(
-        "explore.html"
-    ),
-) -> None:
+@command
+def explore(options: ExploreOptions) -> None:
     """Find the best trees of all sizes and operating points; choose among them on one page.
 
     The page opens with the tree that goct fit learns. It needs no server and no network. The
@@ -69,8 +49,9 @@ def explore(
     """
     from goct.cli.tune import tune_size  # loads scikit-learn, which takes a second
 
-    check_outputs([data], [output])
-    prepared, goal = prepare_for(metric, data, options, test_size=test_size, seed=seed)
+    min_leaf, folds = options.min_leaf, options.folds
+    check_outputs([options.data], [options.output])
+    prepared, goal = prepare_for(options)
     if (min_leaf or 0) > prepared.table.n_rows:
         raise UsageError(f"--min-leaf {min_leaf}: there are only {prepared.table.n_rows} rows")
     if folds and min(Counter(prepared.labels.tolist()).values()) < 2:
@@ -81,21 +62,21 @@ def explore(
         with deadline(seconds * 2 / 3), ProgressDisplay(options.quiet) as progress:
             given = _MOST_SPLITS if options.max_splits is None else options.max_splits
             sized = replace(options, max_splits=min(given, _MOST_SPLITS))
-            tuned = tune_size(prepared, goal, sized, (), min_leaf, seed, progress, folds)
+            tuned = tune_size(prepared, goal, sized, (), min_leaf, progress, folds)
         found = find_trees(
             tuned.path,
             prepared.model,
             validation=tuned.validation,
             test=prepared.test,
-            rows=_some_rows(prepared, rows, seed),
+            rows=_some_rows(prepared, options.rows, options.seed),
             time_limit=0.0 if tuned.is_interrupted else _FOR_TREES * (seconds_left() or _SECONDS),
             n_jobs=options.n_jobs,
         )
-    write_report(found, output)
+    write_report(found, options.output)
     if not options.quiet:
         typer.echo(_account(found))
-        note(f"written: {output}")
-    if not found.is_proven or not tuned.is_complete:
+        note(f"written: {options.output}")
+    if not all(size.is_proven for size in found.sizes) or not tuned.is_complete:
         raise typer.Exit(Code.STOPPED)
 
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import fields, replace
-from fractions import Fraction
 from math import inf
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -16,17 +14,9 @@ from goct._deadline import seconds_left
 from goct._validation import check_choice
 from goct.cart import seconds_for_cart
 from goct.certificate import annotate
-from goct.cli.data import (
-    Conditions,
-    Data,
-    LearningOptions,
-    Prepared,
-    Seed,
-    TestSize,
-    learning,
-    prepare_for,
-)
+from goct.cli.data import Prepared, number_of, prepare_for
 from goct.cli.guard import Code, UsageError, check_outputs, note, note_written
+from goct.cli.options import FitOptions, LearningOptions, command
 from goct.cli.progress import ProgressDisplay
 from goct.constraints import (
     Constraint,
@@ -36,9 +26,10 @@ from goct.constraints import (
     RequireFeatures,
     get_constraint,
 )
-from goct.metrics import Metric
+from goct.metrics import Metric, is_total
 from goct.model import Model, Quantity, Rival
 from goct.report.caveats import warnings_of
+from goct.report.per_row import per_row
 from goct.report.rivals import compare_with_cart
 from goct.search.path import can_share
 from goct.solution import Limit, Solution, Status
@@ -51,91 +42,24 @@ if TYPE_CHECKING:
 _GRACE = 0.2  # seconds that a comparison with CART may take beyond the time limit
 
 
-@learning
-def fit(
-    data: Data,
-    options: LearningOptions,
-    metric: Annotated[
-        str,
-        typer.Option(
-            help="What to maximise; see goct metrics. By default f1, and balanced_accuracy if "
-            "there are more than two classes and none is named by --positive."
-        ),
-    ] = "auto",
-    split_penalty: Annotated[
-        float, typer.Option(min=0, help="The price of a split, in the metric's own unit.")
-    ] = 0.0,
-    splits: Annotated[
-        str,
-        typer.Option(
-            help="The number of splits: auto to choose it by cross-validation, or at most so many.",
-            metavar="auto|NUMBER",
-        ),
-    ] = "auto",
-    no_tune: Annotated[
-        bool, typer.Option("--no-tune", help="Take the best tree of the depth, however large.")
-    ] = False,
-    min_leaf: Annotated[
-        int | None,
-        typer.Option(
-            min=0,
-            help="Rows in a leaf at least; by default 1, or the best of 5, 10 and 20 if the size "
-            "is tuned.",
-        ),
-    ] = None,
-    constraint: Conditions = None,
-    forbid: Annotated[
-        list[str] | None,
-        typer.Option(help="A column to keep out of the tree; may be repeated.", metavar="COLUMN"),
-    ] = None,
-    require: Annotated[
-        list[str] | None,
-        typer.Option(help="A column that the tree has to use; may be repeated.", metavar="COLUMN"),
-    ] = None,
-    max_columns: Annotated[
-        int | None, typer.Option(min=0, help="Different columns in the tree at most.")
-    ] = None,
-    column_cost: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="What a column costs, such as 'mri=250'; may be repeated, others are free.",
-            metavar="COLUMN=COST",
-        ),
-    ] = None,
-    budget: Annotated[
-        float | None, typer.Option(help="What the columns of the tree may cost together.")
-    ] = None,
-    engine: Annotated[
-        str, typer.Option(help="What finds the tree: search, mip, or auto to let goct choose.")
-    ] = "auto",
-    formulation: Annotated[
-        str | None, typer.Option(help="The model of the MIP engine, such as flow.")
-    ] = None,
-    backend: Annotated[str | None, typer.Option(help="Its solver: scip, gurobi or highs.")] = None,
-    test_size: TestSize = 0.0,
-    seed: Seed = 0,
-    save: Annotated[Path | None, typer.Option(help="Write the model to this JSON file.")] = None,
-    report: Annotated[Path | None, typer.Option(help="Write a report to this HTML file.")] = None,
-    certificate: Annotated[
-        Path | None, typer.Option(help="Write the proof to this file, for goct verify.")
-    ] = None,
-) -> None:
+@command
+def fit(options: FitOptions) -> None:
     """Learn the best tree for a column of a CSV file, and prove it.
 
     How many splits it has is chosen by cross-validation, unless --splits gives a number,
     --split-penalty a price, or --no-tune says otherwise. Ctrl-C ends the search and keeps the
     best tree found so far.
     """
-    check_outputs([data], [save, report, certificate])
-    asked = [get_constraint(text) for text in constraint or ()]
-    asked += _column_constraints(forbid, require, max_columns, column_cost, budget)
-    check_choice(engine, "engine", ENGINES)
-    most = _read_splits(splits, options.max_splits)
-    prepared, goal = prepare_for(metric, data, options, test_size=test_size, seed=seed)
-    given: dict[str, Any] = {"formulation": formulation, "backend": backend}
+    check_outputs([options.data], [options.save, options.report, options.certificate])
+    asked = [get_constraint(text) for text in options.constraint or ()]
+    asked += _column_constraints(options)
+    check_choice(options.engine, "engine", ENGINES)
+    most, min_leaf = _read_splits(options.splits, options.max_splits), options.min_leaf
+    prepared, goal = prepare_for(options)
+    given: dict[str, Any] = {"formulation": options.formulation, "backend": options.backend}
     given = {name: value for name, value in given.items() if value is not None}
-    tunes = splits == "auto" and not no_tune and not split_penalty
-    is_mip = engine == "mip" or bool(given)
+    tunes = options.splits == "auto" and not (options.no_tune or options.split_penalty)
+    is_mip = options.engine == "mip" or bool(given)
     if tunes and (why := _why_not_tuned(prepared, goal, asked, min_leaf, is_mip)) is not None:
         tunes = False
         if not options.quiet:
@@ -145,11 +69,11 @@ def fit(
         if tunes:
             from goct.cli.tune import tune_size  # loads scikit-learn, which takes a moment
 
-            tuned = tune_size(prepared, goal, options, asked, min_leaf, seed, progress)
+            tuned = tune_size(prepared, goal, options, asked, min_leaf, progress)
             solution = tuned.solution
-        if tuned is not None and tuned.is_interrupted and certificate is not None:
+        if tuned is not None and tuned.is_interrupted and options.certificate is not None:
             note("no certificate was written: interrupted")
-        elif tuned is None or (certificate is not None and solution.tree is not None):
+        elif tuned is None or (options.certificate is not None and solution.tree is not None):
             size = options.size(most, min_leaf) if tuned is None else solution.task.size
             if options.executor is not None:
                 given["executor"] = options.executor
@@ -157,21 +81,20 @@ def fit(
                 prepared.train,
                 goal,
                 size.max_depth,
-                split_penalty=split_penalty,
+                split_penalty=options.split_penalty,
                 max_splits=size.max_splits,
                 min_samples_leaf=size.min_samples_leaf,
                 constraints=asked,
-                engine=engine,
+                engine=options.engine,
                 time_limit=seconds_left(),
                 start=None if tuned is None else solution.tree,
                 callback=progress,
                 n_jobs=options.n_jobs,
-                certificate=certificate,
+                certificate=options.certificate,
                 **given,
             )
     if solution.certificate is not None:
-        against_rest = metric == "auto" or goal.is_binary
-        reading = _reading(options, one_vs_rest=against_rest, test_size=test_size, seed=seed)
+        reading = _reading(options)
         solution = replace(solution, certificate=annotate(solution.certificate, reading))
     if solution.tree is None:
         note(solution.describe_status())
@@ -180,25 +103,26 @@ def fit(
     model = model_of(prepared, goal, solution)
     if tuned is not None:
         model = replace(model, validation=tuned.validation)
-    if save is not None:
-        model.save(save)
-    if report is not None:
+    if options.save is not None:
+        model.save(options.save)
+    if options.report is not None:
         from goct.cli.explore import write_page  # loads much
 
-        write_page(report, prepared, options, model, solution, tuned)
+        write_page(options.report, prepared, options, model, solution, tuned)
     if not options.quiet:
         _show(model, solution, [] if tuned is None else tuned.describe())
-        note_written(save, report, None if solution.certificate is None else certificate)
+        written = None if solution.certificate is None else options.certificate
+        note_written(options.save, options.report, written)
     if solution.status is not Status.OPTIMAL or (tuned and not tuned.is_complete):
         raise typer.Exit(Code.STOPPED)
 
 
-def _reading(options: LearningOptions, **more: Any) -> dict[str, Any]:
+def _reading(options: FitOptions) -> dict[str, Any]:
     """Return how the table is read, for whoever checks the proof."""
     names = [field.name for field in fields(LearningOptions)]
     unused = ("depth", "max_splits", "time_limit", "n_jobs", "scheduler", "quiet")
     chosen = {name: getattr(options, name) for name in names if name not in unused}
-    return {"options": chosen, "more": more}
+    return {"options": chosen, "more": {"one_vs_rest": options.is_one_vs_rest, **options.held_back}}
 
 
 def _read_splits(splits: str, max_splits: int | None) -> int | None:
@@ -232,29 +156,20 @@ def _why_not_tuned(
     return None
 
 
-def _column_constraints(
-    forbid: list[str] | None,
-    require: list[str] | None,
-    max_columns: int | None,
-    column_cost: list[str] | None,
-    budget: float | None,
-) -> list[Constraint]:
+def _column_constraints(options: FitOptions) -> list[Constraint]:
     """Return the constraints on columns that options ask for."""
     found: list[Constraint] = []
-    if forbid:
-        found.append(ForbidFeatures(forbid))
-    if require:
-        found.append(RequireFeatures(require))
-    if max_columns is not None:
-        found.append(MaxFeatures(max_columns))
-    if (budget is None) != (not column_cost):
+    if options.forbid:
+        found.append(ForbidFeatures(options.forbid))
+    if options.require:
+        found.append(RequireFeatures(options.require))
+    if options.max_columns is not None:
+        found.append(MaxFeatures(options.max_columns))
+    if (options.budget is None) != (not options.column_cost):
         raise UsageError("--column-cost and --budget go together")
-    if budget is not None:
-        pairs = [text.rpartition("=") for text in column_cost or ()]
-        for name, _, cost in pairs:
-            if not name or not re.fullmatch(r"\d{1,15}(\.\d{1,9})?", cost):
-                raise UsageError(f"--column-cost must be like mri=250, got {name or cost!r}")
-        found.append(FeatureBudget({name: Fraction(cost) for name, _, cost in pairs}, budget))
+    if options.budget is not None:
+        costs = [number_of(text, "--column-cost", "mri=250") for text in options.column_cost or ()]
+        found.append(FeatureBudget({name: cost for name, cost in costs}, options.budget))  # noqa: C416
     return found
 
 
@@ -271,6 +186,9 @@ def model_of(prepared: Prepared, metric: Metric, solution: Solution) -> Model:
 
 def _show(model: Model, solution: Solution, rows: list[tuple[str, str]]) -> None:
     typer.echo(solution.summary())
+    if is_total(model.question.metric):
+        model = per_row(model)
+        rows.append((model.question.metric, _number(model.train.value)))
     if model.test is not None:
         rows.append(("on test data", _number(model.test.value)))
     for rival in model.rivals:

@@ -6,20 +6,21 @@ import contextlib
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
 from goct._deadline import seconds_left
 from goct._text import format_weight
-from goct.cli.data import Data, LearningOptions, Prepared, Seed, TestSize, learning, prepare
+from goct.cli.data import Prepared, goal_of, prepare
 from goct.cli.guard import Code, UsageError, check_outputs, note, note_written
+from goct.cli.options import FrontierOptions, command
 from goct.constraints import Constraint, get_constraint
 from goct.data.csv_file import write_csv
 from goct.files import atomic_write
 from goct.metrics import Metric, get_metric
 from goct.problem import Problem
-from goct.search.frontier import Frontier, Vertex
+from goct.search.frontier import Frontier, Vertex, read_wish
 from goct.search.frontier import frontier as find_frontier
 from goct.solution import Solution
 from goct.task import Task
@@ -28,56 +29,28 @@ _COLUMNS = ("recall", "fpr", "precision", "f1", "accuracy", "tp", "fp", "fn", "t
 _TEST_COLUMNS = ("test_recall", "test_fpr")
 
 
-@learning
-def frontier(
-    data: Data,
-    options: LearningOptions,
-    pareto: Annotated[
-        bool, typer.Option("--pareto", help="Also find all trees inside the hull; takes longer.")
-    ] = False,
-    at: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Choose the tree of the best metric with 'recall >= 0.95', or the like; "
-            "may be repeated, and means --pareto."
-        ),
-    ] = None,
-    metric: Annotated[str, typer.Option(help="The metric that --at maximises.")] = "f1",
-    save_tree: Annotated[
-        int | None, typer.Option(min=1, help="Choose the tree of this line of the table.")
-    ] = None,
-    test_size: TestSize = 0.0,
-    seed: Seed = 0,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Write the points to this CSV file.")
-    ] = None,
-    plot: Annotated[
-        Path | None, typer.Option(help="Draw the points into this PNG, SVG or PDF file.")
-    ] = None,
-    save: Annotated[
-        Path | None, typer.Option(help="Write the chosen tree to this JSON file.")
-    ] = None,
-    report: Annotated[
-        Path | None, typer.Option(help="Write a report on the chosen tree to this HTML file.")
-    ] = None,
-) -> None:
+@command
+def frontier(options: FrontierOptions) -> None:
     """Find all best trades between recall and false alarms, and prove that there are no others."""
-    check_outputs([data], [output, save, report], plot)
-    _check_choices(at, save_tree, save or report)
+    at, save_tree, output, plot = options.at, options.save_tree, options.output, options.plot
+    check_outputs([options.data], [output, options.save, options.report], plot)
+    _check_choices(at, save_tree, options.save or options.report)
     limits = [get_constraint(text) for text in at or ()]
-    goal = get_metric(metric)
-    prepared = prepare(data, options, one_vs_rest=True, test_size=test_size, seed=seed)
+    prepared = prepare(options.data, options, one_vs_rest=True, **options.held_back)
     problem = prepared.train
     if problem.positive is None:
         raise UsageError(
             f"the frontier is about one class, and {options.target!r} has {problem.n_classes}; "
             "name one with --positive, and it stands against the rest"
         )
+    goal = goal_of(options, problem)
+    if at:
+        read_wish(problem, goal, limits, has_pareto=True)  # an error comes early
     found = find_frontier(
         problem,
         options.max_depth,
         max_splits=options.max_splits,
-        pareto=pareto or bool(at),
+        pareto=options.pareto or bool(at),
         time_limit=seconds_left(),
         n_jobs=options.n_jobs,
         executor=options.executor,
@@ -92,16 +65,19 @@ def frontier(
         from goct.report.plot import save_plot
 
         save_plot(found, plot, width=5.6, height=5.2)
+    chosen = _choose(found, goal, limits, save_tree) if at or save_tree is not None else None
     if not options.quiet:
-        typer.echo("\n".join([*_table(columns, rows), "", _account(found)]))
-    if at or save_tree is not None:
-        chosen = _choose(found, goal, limits, save_tree)
-        _write_tree(prepared, found, goal, limits, chosen, save, report)
+        shown = [
+            row for row, vertex in zip(rows, points, strict=True) if vertex is chosen or not at
+        ]
+        typer.echo("\n".join([*_table(columns, shown), "", _account(found)]))
+    if chosen is not None:
+        _write_tree(prepared, found, goal, limits, chosen, options.save, options.report)
         if not options.quiet:
-            shown = next(i for i, vertex in enumerate(points) if vertex is chosen) + 1
-            typer.echo(f"\ntree {shown}:\n{chosen.tree.to_text(problem)}")
+            place = next(i for i, vertex in enumerate(points) if vertex is chosen) + 1
+            typer.echo(f"\ntree {place}:\n{chosen.tree.to_text(problem)}")
     if not options.quiet:
-        note_written(output, plot, save, report)
+        note_written(output, plot, options.save, options.report)
     if not found.is_complete:
         raise typer.Exit(Code.STOPPED)
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
 from goct._deadline import seconds_left
-from goct.cli.data import Conditions, Data, LearningOptions, learning, prepare_for
+from goct.cli.data import prepare_for
 from goct.cli.fit import model_of
 from goct.cli.guard import Code, UsageError, check_outputs, note, note_written
+from goct.cli.options import PathOptions, command
 from goct.cli.progress import ProgressDisplay
 from goct.constraints import get_constraint
 from goct.data.csv_file import write_csv
@@ -20,60 +20,42 @@ from goct.path import path as find_path
 from goct.solution import Limit, Solution
 
 
-@learning
-def path(
-    data: Data,
-    options: LearningOptions,
-    metric: Annotated[str, typer.Option(help="What to maximise; see goct metrics.")] = "auto",
-    min_leaf: Annotated[int, typer.Option(min=0, help="Rows in a leaf at least.")] = 0,
-    constraint: Conditions = None,
-    splits: Annotated[
-        int | None, typer.Option(min=0, help="Show and save the best tree with so many splits.")
-    ] = None,
-    price: Annotated[
-        float | None, typer.Option(min=0, help="Or the best tree if a split costs so much.")
-    ] = None,
-    save: Annotated[Path | None, typer.Option(help="Write its model to this JSON file.")] = None,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Write the table to this CSV file.")
-    ] = None,
-    plot: Annotated[
-        Path | None, typer.Option(help="Draw the values into this PNG, SVG or PDF file.")
-    ] = None,
-) -> None:
+@command
+def path(options: PathOptions) -> None:
     """Find the best tree for every number of splits, and prove it.
 
     The table says what each split gains on these rows, and for which price per split each
     number is best. Ctrl-C ends the search and keeps the best trees found so far.
     """
-    check_outputs([data], [save, output], plot)
+    splits, price, save = options.splits, options.price, options.save
+    check_outputs([options.data], [save, options.output], options.plot)
     if splits is not None and price is not None:
         raise UsageError("--splits and --price both choose a tree; give one of them")
     if save is not None and splits is None and price is None:
         raise UsageError("--save needs --splits or --price, which say which tree to save")
-    prepared, goal = prepare_for(metric, data, options)
+    prepared, goal = prepare_for(options)
     with ProgressDisplay(options.quiet) as progress:
         found = find_path(
             prepared.train,
             goal,
             options.max_depth,
             max_splits=options.max_splits,
-            min_samples_leaf=min_leaf,
-            constraints=[get_constraint(text) for text in constraint or ()],
+            min_samples_leaf=options.min_leaf,
+            constraints=[get_constraint(text) for text in options.constraint or ()],
             time_limit=seconds_left(),
             n_jobs=options.n_jobs,
             executor=options.executor,
             callback=progress,
         )
     chosen = _choose(found, splits, price)
-    if output is not None:
+    if options.output is not None:
         table = found.to_dict()
-        with atomic_write(output) as file:
+        with atomic_write(options.output) as file:
             write_csv(file, list(table), (_cells(row) for row in zip(*table.values(), strict=True)))
-    if plot is not None:
+    if options.plot is not None:
         from goct.report.plot import save_plot
 
-        save_plot(found, plot, width=6.0, height=4.0)
+        save_plot(found, options.plot, width=6.0, height=4.0)
     if save is not None and chosen is not None:
         model_of(prepared, goal, chosen).save(save)
     if not options.quiet:
@@ -82,7 +64,7 @@ def path(
             typer.echo(f"\n{chosen.summary()}")
         if found.limit is Limit.INTERRUPTED:
             note("interrupted: these are the best trees found so far")
-        note_written(output, plot, save)
+        note_written(options.output, options.plot, save)
     if all(solution.tree is None for solution in found):
         raise typer.Exit(Code.INFEASIBLE if found.is_proven else Code.NO_TREE)
     if not found.is_proven:

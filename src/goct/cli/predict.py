@@ -6,106 +6,73 @@ import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
-from typing import Annotated, Any
+from itertools import islice
+from typing import Any
 
 import numpy as np
-import typer
 
 from goct._text import confusion_table, one_line
-from goct.cli.data import DateFormat, Decimal, Delimiter, Encoding, Quiet, read_delimiter
+from goct.cli.data import column_at
 from goct.cli.guard import UsageError, check_outputs, note
-from goct.data import Dialect, Table, TableFile, find_dialect, read_csv
+from goct.cli.options import PredictOptions, command
+from goct.data import Dialect, Table, TableFile, read_csv
 from goct.data.csv_file import read_header, read_rows, write_csv
 from goct.files import atomic_write
 from goct.model import Model
 from goct.probabilities import Smoothing
 
 
-def predict(
-    model: Annotated[Path, typer.Argument(help="A model, as written by goct fit --save.")],
-    data: Annotated[
-        Path,
-        typer.Argument(help="A table with the columns that the tree needs; - for standard input."),
-    ],
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Write to this CSV file.")
-    ] = None,
-    column: Annotated[str, typer.Option(help="What to call the new column.")] = "prediction",
-    only: Annotated[bool, typer.Option("--only", help="Write nothing but the new column.")] = False,
-    proba: Annotated[
-        bool, typer.Option("--proba", help="Also write the probability of each class.")
-    ] = False,
-    smoothing: Annotated[
-        str | None,
-        typer.Option(
-            help="How shares in leaves become probabilities: none, laplace or parent; by default "
-            "as the model says."
-        ),
-    ] = None,
-    target: Annotated[
-        str | None,
-        typer.Option(
-            help="A column with the right classes, to compare with; by default the one that the "
-            "tree was learned for, if it is there.",
-            metavar="COLUMN",
-        ),
-    ] = None,
-    date_format: DateFormat = None,
-    delimiter: Delimiter = None,
-    decimal: Decimal = None,
-    encoding: Encoding = None,
-    quiet: Quiet = False,
-) -> None:
+@command
+def predict(options: PredictOptions) -> None:
     """Predict the class of every row, and write the rows with a column more."""
-    check_outputs([model, data], [output])
-    tree = Model.load(model)
-    file = TableFile.find(data)
-    dialect = find_dialect(
-        file, read_delimiter(delimiter), decimal, encoding, date_format=date_format
-    )
-    names, _ = read_header(file, dialect)
-    if absent := [name for name in tree.columns if name not in names]:
+    check_outputs([options.model, options.data], [options.output])
+    tree = Model.load(options.model)
+    file = TableFile.find(options.data)
+    dialect = options.dialect(file)
+    found, _ = read_header(file, dialect)
+    if absent := [name for name in tree.columns if name not in found]:
         columns, are = ("column", "is") if len(absent) == 1 else ("columns", "are")
         raise UsageError(
             f"{file}: the tree needs the {columns} {', '.join(map(repr, absent))}, "
             f"which {are} not there"
         )
-    if smoothing is not None:
-        tree = replace(tree, smoothing=Smoothing.read(smoothing))
+    if options.smoothing is not None:
+        tree = replace(tree, smoothing=Smoothing.read(options.smoothing))
+    column, only, proba, target = options.column, options.only, options.proba, options.target
     new = [column, *(f"{column} {label}" for label in tree.classes if proba)]
     for name in new:
-        if name in names and not only:
+        if name in found and not only:
             raise UsageError(f"{file}: there is a column {name!r} already; choose another --column")
-    if target is None and tree.source.target in names:
+    if target is not None:
+        target = column_at(target, found)
+    elif tree.source.target in found:
         target = tree.source.target
-    table = _read(tree, file, dialect, names, target)
+    table = _read(tree, file, dialect, found, target)
     labels = tree.predict(table)
     shares = tree.predict_proba(table).round(6).tolist() if proba else [[]] * table.n_rows
-    if not quiet:
+    if not options.quiet:
         for text in table.notes:
             note(f"note: {text}")
         _note_unknown_levels(tree, table)
         if target is not None:
             _compare(tree, table, target)
-    lines = read_rows(file, dialect)
-    next(lines)
-    head = [name or "" for name in names]
+    lines = islice(read_rows(file, dialect), 0 if dialect.names is not None else 1, None)
+    head = [name or "" for name in found]
     cells = zip(lines, labels.tolist(), shares, strict=True)
     rows: Iterator[list[Any]] = (
         [*([] if only else row), label, *share] for row, label, share in cells
     )
     write = partial(write_csv, names=[*([] if only else head), *new], rows=rows)
-    if output is None:
+    if options.output is None:
         write(sys.stdout, delimiter=dialect.delimiter)
         sys.stdout.flush()
         return
-    with atomic_write(output) as written:
+    with atomic_write(options.output) as written:
         write(written, delimiter=dialect.delimiter)
-    if not quiet:
+    if not options.quiet:
         counts = {label: int((labels == label).sum()) for label in tree.classes}
         shares = ", ".join(f"{count} {one_line(str(label))}" for label, count in counts.items())
-        note(f"written: {output} ({table.n_rows} rows: {shares})")
+        note(f"written: {options.output} ({table.n_rows} rows: {shares})")
 
 
 def _read(

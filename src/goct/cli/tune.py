@@ -12,12 +12,14 @@ import numpy as np
 
 from goct import estimator
 from goct._deadline import seconds_left
-from goct.cli.data import LearningOptions, Prepared
+from goct.binarize import Binarizer
+from goct.cli.data import Prepared
+from goct.cli.options import TestOptions
 from goct.cli.progress import ProgressDisplay
 from goct.constraints import Constraint
 from goct.estimator import OptimalTreeClassifier
 from goct.exceptions import InfeasibleError, NoTreeError
-from goct.metrics import Metric
+from goct.metrics import Metric, is_total
 from goct.model import Validation
 from goct.path import Path
 from goct.solution import Limit, Solution
@@ -47,9 +49,14 @@ class Tuned:
         tuning = self.tuning
         if tuning is None:
             return None
-        name = self.path.task.metric.name
+        name = self.path.task.metric.name + self.per_row
         results, estimate = tuning.results(), tuning.estimate()
         return Validation.of_results(name, tuning.n_folds, results, tuning.choice, estimate)
+
+    @property
+    def per_row(self) -> str:
+        """What scores of folds are said to be, if the metric itself is a total."""
+        return " per row" if is_total(self.path.task.metric.name) else ""
 
     def describe(self) -> list[tuple[str, str]]:
         """Say what was chosen and why, and what to expect on new rows."""
@@ -65,19 +72,20 @@ class Tuned:
         ]
         leaf = tuning.best_setting.min_samples_leaf
         leaves = f", leaves of {leaf} rows at least" if len(tuning.settings) > 1 else ""
+        per_row = self.per_row
         by = f"{tuning.n_folds} folds" if tuning.n_folds > 1 else "1 fold"
         rows = [
             (
                 "size",
                 f"{_splits(tuning.best_splits)} of 0 to {len(self.path) - 1}{leaves}: "
-                f"{mean[chosen]:.4f} ± {error[chosen]:.4f} on rows held back, the best of {by}"
-                + (f"  ({', '.join(others)})" if others else ""),
+                f"{mean[chosen]:.4f} ± {error[chosen]:.4f}{per_row} on rows held back, "
+                f"the best of {by}" + (f"  ({', '.join(others)})" if others else ""),
             )
         ]
         estimate, uncertainty = tuning.estimate()
         if estimate == estimate:
             by_others = "expected, by folds that had no say in the size"
-            rows.append(("on new data", f"{estimate:.4f} ± {uncertainty:.4f} {by_others}"))
+            rows.append(("on new data", f"{estimate:.4f} ± {uncertainty:.4f}{per_row} {by_others}"))
         if not tuning.is_proven:
             rows.append(("", "searches for the size stopped at a limit: its trees are not proven"))
         return rows
@@ -95,10 +103,9 @@ def _on_cluster(client: Any) -> AbstractContextManager[Any]:
 def tune_size(
     prepared: Prepared,
     metric: Metric,
-    options: LearningOptions,
+    options: TestOptions,
     constraints: Sequence[Constraint],
     min_leaf: int | None,
-    seed: int,
     progress: ProgressDisplay,
     n_folds: int = _FOLDS,
 ) -> Tuned:
@@ -110,14 +117,16 @@ def tune_size(
     train = prepared.train
     depth = options.depth_or(_DEPTH)
     leaves = LEAVES if min_leaf is None else (max(min_leaf, 1),)
+    binarizer = Binarizer(options.binarizer, options.thresholds, drop_ids=options.ids)
     settings = [
         OptimalTreeClassifier(
             metric,
             depth,
             min_samples_leaf=leaf,
             pos_label=None if train.positive is None else train.classes[train.positive],
-            binarizer=prepared.binarizer,
+            binarizer=binarizer,
             constraints=constraints,
+            class_weight=prepared.class_weight,
         )
         for leaf in leaves
     ]
@@ -131,8 +140,10 @@ def tune_size(
             f"about {left:.0f} s left"
         )
 
-    data = Data(prepared.table, prepared.table, prepared.labels, train.classes, None, None)
-    folds = folds_of(n_folds, prepared.labels, random_state=seed) if n_folds else []
+    data = Data(
+        prepared.table, prepared.table, prepared.labels, train.classes, prepared.weights, None
+    )
+    folds = folds_of(n_folds, prepared.labels, random_state=options.seed) if n_folds else []
 
     classes, rows = np.array(train.classes), prepared.table.n_rows
     whole = estimator.Prepared(prepared.binarizer, train, metric, classes, rows)

@@ -8,8 +8,9 @@ from typing import Annotated, Any
 import typer
 
 from goct._text import one_line
-from goct.cli.data import Data, LearningOptions, prepare
+from goct.cli.data import prepare
 from goct.cli.guard import Code, UsageError, note
+from goct.cli.options import Data, LearningOptions
 from goct.files import read_bytes
 from goct.problem import Problem
 from goct.verify import RejectedError, data_of
@@ -55,7 +56,7 @@ def _problem(data: Path, header: dict[str, Any], target: str | None) -> Problem:
             raise UsageError("name the column with the class: --target")
         classes, positive = header["data"]["classes"], header["data"]["positive"]
         label = None if positive is None else classes[positive]
-        options = LearningOptions(target, label, binarizer="none", quiet=True)
+        options = LearningOptions(target=target, positive=label, binarizer="none", quiet=True)
         return prepare(data, options, one_vs_rest=False).train
     options = LearningOptions(**how["options"], quiet=True)
     return prepare(data, options, **how["more"]).train

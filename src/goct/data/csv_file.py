@@ -20,8 +20,8 @@ from typing import IO, Any
 
 from goct._validation import suggest
 from goct.data.cells import CellError, ColumnReader
-from goct.data.dialect import Dialect, find_dialect
-from goct.data.table import Table
+from goct.data.dialect import Dialect, find_dialect, place_name
+from goct.data.table import Column, Table
 from goct.data.table_file import TableError, TableFile
 
 MAX_COLUMNS = 100_000
@@ -40,6 +40,7 @@ def read_csv(
     encoding: str | None = None,
     missing: Collection[str] = (),
     date_format: str | None = None,
+    names: Sequence[str] | None = None,
     dialect: Dialect | None = None,
 ) -> Table:
     """Read a CSV file with a line of column names.
@@ -47,7 +48,8 @@ def read_csv(
     It may be compressed by gzip. Parquet files and the first sheet of Excel files
     are read, too, with the extra ``tables``.
 
-    Blanks around a cell do not count. Empty cells and NA, N/A, NaN, nan, NULL,
+    Blanks around a cell do not count, nor do quotes: double ones, or single ones if
+    no cell has double ones. Empty cells and NA, N/A, NaN, nan, NULL,
     null and ? are missing values.
 
     Parameters
@@ -73,6 +75,9 @@ def read_csv(
         Further words that stand for a missing value, such as ``<5``.
     date_format
         How dates are written besides ISO 8601, such as ``%d.%m.%Y``.
+    names
+        The names of the columns, of a file without a line of them; if empty, they are
+        column_1, column_2, and so on.
     dialect
         All of this at once, as :func:`find_dialect` returns them.
 
@@ -83,20 +88,26 @@ def read_csv(
     """
     source = TableFile.find(path)
     dialect = dialect or find_dialect(
-        source, delimiter, decimal, encoding, missing=missing, date_format=date_format
+        source,
+        delimiter,
+        decimal,
+        encoding,
+        missing=missing,
+        date_format=date_format,
+        names=names,
     )
-    names, notes = read_header(source, dialect, kinds or ())
+    header, notes = read_header(source, dialect, kinds or ())
     for name in [*(kinds or {}), *ignore, *(only or ())]:
-        if name not in names:
-            raise TableError(f"{source}: there is no column {name!r}{suggest(name, names)}")
+        if name not in header:
+            raise TableError(f"{source}: there is no column {name!r}{suggest(name, header)}")
     wanted = {
         name: j
-        for j, name in enumerate(names)
+        for j, name in enumerate(header)
         if name is not None and name not in ignore and (only is None or name in only)
     }
     forced = {**source.kinds, **(kinds or {})}
     verbatim = verbatim or {}
-    readers, n_rows = _read_columns(source, dialect, len(names), wanted, forced, verbatim)
+    readers, n_rows = _read_columns(source, dialect, len(header), wanted, forced, verbatim)
     notes += [dialect.note] if dialect.note else []
     line_of = partial(_line_of, source, dialect)
     for reader in readers.values():
@@ -106,20 +117,21 @@ def read_csv(
     if changed:
         # Some column looked like numbers at first: its first cells are needed as they were.
         again = {name: wanted[name] for name in changed}
-        more, _ = _read_columns(source, dialect, len(names), again, {**forced, **changed}, verbatim)
+        more, _ = _read_columns(
+            source, dialect, len(header), again, {**forced, **changed}, verbatim
+        )
         readers.update(more)
     if n_rows == 0:
         raise TableError(f"{source}: there are no rows below the line of column names")
     columns = [readers[name].column(n_rows) for name in wanted]
+    if dialect.names is None:
+        notes += _about_header(dict(zip(wanted, columns, strict=True)))
     read = columns.__getitem__
     return Table(n_rows, len(columns), list(wanted), read, source.name, tuple(notes), line_of)
 
 
 def read_rows(path: str | os.PathLike[str] | TableFile, dialect: Dialect) -> Iterator[list[str]]:
-    """Iterate over the lines of a CSV file as lists of cells, the column names first.
-
-    Empty lines are left out.
-    """
+    """Iterate over the lines of a CSV file as lists of cells; empty lines are left out."""
     source = TableFile.find(path)
     with source.open(dialect.encoding) as file:
         reader = _parser(file, dialect)
@@ -139,7 +151,7 @@ def write_csv(
 
 
 def _parser(lines: Any, dialect: Dialect) -> Any:
-    return csv.reader(lines, delimiter=dialect.delimiter, strict=True)
+    return csv.reader(lines, delimiter=dialect.delimiter, quotechar=dialect.quote, strict=True)
 
 
 @contextlib.contextmanager
@@ -179,9 +191,17 @@ def read_header(
         raise TableError(f"{path}: the file is empty")
     if len(first) > MAX_COLUMNS:
         raise TableError(f"{path}: there are {len(first)} columns; at most {MAX_COLUMNS} are read")
-    names = [name.strip() or None for name in first]
-    if all(_is_number(name) for name in names):
-        raise TableError(f"{path}, line 1: this looks like data; the first line must name columns")
+    given = dialect.names or [place_name(j) for j in range(len(first))]
+    names = [name.strip() or None for name in (first if dialect.names is None else given)]
+    if len(names) != len(first):
+        raise TableError(
+            f"{path}, line 1: there are {len(first)} cells, but {len(names)} names were given"
+        )
+    if dialect.names is None and all(_is_number(name) for name in names):
+        raise TableError(
+            f"{path}, line 1: this looks like data; the first line must name columns, unless you "
+            "say --no-header, or name them with --names"
+        )
     seen: dict[str, int] = {}
     notes = []
     for j, name in enumerate(names, start=1):
@@ -201,6 +221,18 @@ def read_header(
         else:
             seen[name] = j
     return names, notes
+
+
+def _about_header(columns: Mapping[str, Column]) -> Iterator[str]:
+    """Give a note if a name is among the values below it, as if the first line were data."""
+    for name, column in columns.items():
+        is_number = column.kind == "number" and _is_number(name)
+        if (column.values == (float(name) if is_number else name)).any():
+            yield (
+                f"the first line is read as names of the columns, but it looks like data: {name!r} "
+                "is also among the values below; if it is no name, say --no-header"
+            )
+            return
 
 
 def _is_number(cell: str | None) -> bool:
@@ -223,7 +255,7 @@ def _read_columns(
         name: ColumnReader(name, kinds.get(name), dialect, verbatim.get(name)) for name in wanted
     }
     step = max(64, _CELLS_PER_CHUNK // width)
-    done = -1  # the first row that is not empty holds the names
+    done = _first_row(dialect)
     with path.open(dialect.encoding) as file, _without_collector():
         parser = _parser(file, dialect)
         while True:
@@ -267,11 +299,16 @@ def _without_collector() -> Iterator[None]:
             gc.enable()
 
 
+def _first_row(dialect: Dialect) -> int:
+    """Return the place of the first row that is not empty: -1 if it holds the names."""
+    return -1 if dialect.names is None else 0
+
+
 def _line_of(path: TableFile, dialect: Dialect, row: int) -> int:
     """Return the line on which a row starts, the first row below the names being 0."""
     with path.open(dialect.encoding) as file:
         reader = _parser(file, dialect)
-        count = -1
+        count = _first_row(dialect)
         before = 0
         for cells in reader:
             if cells:

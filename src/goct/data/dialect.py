@@ -10,7 +10,7 @@ import io
 import os
 import re
 import warnings
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from goct.data.table_file import TableError, TableFile
@@ -43,6 +43,11 @@ class Dialect:
         What stands for a missing value, without blanks around it.
     date_format
         How dates are written besides ISO 8601, such as ``%d.%m.%Y``.
+    quote
+        What stands around cells that hold the delimiter.
+    names
+        The names of the columns of a file without a line of them: () if they shall have
+        none but their places; None if the first line holds the names.
     """
 
     delimiter: str = ","
@@ -51,6 +56,8 @@ class Dialect:
     note: str | None = None
     missing_words: Collection[str] = MISSING
     date_format: str | None = None
+    quote: str = '"'
+    names: tuple[str, ...] | None = None
 
 
 def find_dialect(
@@ -61,6 +68,7 @@ def find_dialect(
     *,
     missing: Collection[str] = (),
     date_format: str | None = None,
+    names: Sequence[str] | None = None,
 ) -> Dialect:
     """Find out how a CSV file is written, from its first lines.
 
@@ -74,6 +82,8 @@ def find_dialect(
         Further words that stand for a missing value.
     date_format
         How dates are written besides ISO 8601.
+    names
+        The names of the columns of a file without a line of them, see :class:`Dialect`.
 
     Raises
     ------
@@ -82,6 +92,8 @@ def find_dialect(
     """
     file = TableFile.find(path)
     head = _read_head(file)
+    if file.has_names and names is not None:
+        raise TableError(f"{file}: its columns have names already; leave out --no-header, --names")
     if file.delimiter is not None:  # it was no CSV file
         delimiter, decimal, encoding = file.delimiter, ".", "utf-8"
     if date_format is not None:
@@ -100,18 +112,21 @@ def find_dialect(
         raise TableError(f"{file}: this is not {encoding} text: {error}") from None
     if len(head) == _SAMPLE_BYTES:  # the last line may be cut
         lines = lines[: lines.rfind("\n") + 1] or lines
+    quote = "'" if _is_quoted(lines, "'") and not _is_quoted(lines, '"') else '"'
     if delimiter is None:
-        delimiter = _find_delimiter(lines)
+        delimiter = _find_delimiter(lines, quote)
     elif len(delimiter) != 1 or delimiter in '"\r\n':
         raise TableError(f"the delimiter must be one character, got {delimiter!r}")
     if decimal not in (None, ".", ","):
         raise TableError(f"the decimal point must be '.' or ',', got {decimal!r}")
     note = None
+    given = None if names is None else tuple(names)
     if decimal is None:
-        decimal, note = _find_decimal(file, lines, delimiter, words)
+        rows, ends = _first_rows(lines, delimiter, quote, 1000)
+        decimal, note = _find_decimal(file, rows, ends, delimiter, words, given)
     if decimal == delimiter:
         raise TableError("the comma cannot be the delimiter and the decimal point at once")
-    return Dialect(delimiter, decimal, encoding, note, words, date_format)
+    return Dialect(delimiter, decimal, encoding, note, words, date_format, quote, given)
 
 
 def _check_date_format(date_format: str) -> None:
@@ -146,11 +161,21 @@ def _read_head(file: TableFile) -> bytes:
     return head
 
 
-def _find_delimiter(text: str) -> str:
+def _is_quoted(text: str, quote: str) -> bool:
+    """Say whether there are cells between quotes of a kind."""
+    return (
+        re.search(
+            rf"(?:^|[{DELIMITERS}]){quote}[^{quote}]*{quote}(?:[{DELIMITERS}\r\n]|$)", text, re.M
+        )
+        is not None
+    )
+
+
+def _find_delimiter(text: str, quote: str) -> str:
     """Return the delimiter that splits the first lines into the most columns, all alike."""
 
     def score(delimiter: str) -> tuple[bool, int]:
-        rows = _first_rows(text, delimiter)
+        rows, _ = _first_rows(text, delimiter, quote)
         if not rows:
             return False, 0
         width = len(rows[0])
@@ -160,7 +185,12 @@ def _find_delimiter(text: str) -> str:
 
 
 def _find_decimal(
-    file: TableFile, text: str, delimiter: str, missing_words: Collection[str]
+    file: TableFile,
+    rows: list[list[str]],
+    ends: list[int],
+    delimiter: str,
+    missing_words: Collection[str],
+    names: tuple[str, ...] | None,
 ) -> tuple[str, str | None]:
     """Return the decimal point, and a note if it is the comma.
 
@@ -169,13 +199,13 @@ def _find_decimal(
     """
     if delimiter == ",":
         return ".", None
-    lines: list[int] = []
-    rows = _first_rows(text, delimiter, 1000, lines)
+    head = 1 if names is None else 0
     comma: str | None = None
     point: str | None = None
-    for name, *cells in zip(*rows, strict=False):
+    for j, cells in enumerate(zip(*rows, strict=False)):
         texts = [cell.strip() for cell in cells]
-        known = [i for i, cell in enumerate(texts) if cell not in missing_words]
+        name = texts[0] if head else dict(enumerate(names or ())).get(j, place_name(j))
+        known = [i for i, cell in enumerate(texts) if i >= head and cell not in missing_words]
         for pattern, is_sure in (
             (_DECIMAL_COMMA, _SURELY_DECIMAL.fullmatch),
             (_DECIMAL_POINT, lambda cell: "." in cell),
@@ -183,7 +213,7 @@ def _find_decimal(
             sure = next((i for i in known if is_sure(texts[i])), None)
             if sure is None or not all(pattern.fullmatch(texts[i]) for i in known):
                 continue
-            where = f"{texts[sure]!r} in column {name.strip()!r}, line {lines[sure + 1]}"
+            where = f"{texts[sure]!r} in column {name!r}, line {ends[sure]}"
             if pattern is _DECIMAL_COMMA:
                 comma = comma or where
             else:
@@ -197,18 +227,23 @@ def _find_decimal(
     return ",", f"numbers are read with decimal commas, because of {comma}"
 
 
+def place_name(j: int) -> str:
+    """Return what a column without a name is called; `j` is its place, from 0."""
+    return f"column_{j + 1}"
+
+
 def _first_rows(
-    text: str, delimiter: str, limit: int = 50, lines: list[int] | None = None
-) -> list[list[str]]:
-    """Return the first rows that are not empty, and add the lines where they end to `lines`."""
+    text: str, delimiter: str, quote: str, limit: int = 50
+) -> tuple[list[list[str]], list[int]]:
+    """Return the first rows that are not empty, and the lines where they end."""
     rows: list[list[str]] = []
+    ends: list[int] = []
     with contextlib.suppress(csv.Error):
-        reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+        reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, quotechar=quote)
         for row in reader:
             if row:
                 rows.append(row)
-                if lines is not None:
-                    lines.append(reader.line_num)
+                ends.append(reader.line_num)
             if len(rows) == limit:
                 break
-    return rows
+    return rows, ends

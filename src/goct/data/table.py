@@ -279,6 +279,15 @@ class Table:
         return self._line_of(row)
 
 
+def as_table(X: Any) -> Table:
+    """Return a table as it is, and anything else as :func:`goct.data.read_table` reads it."""
+    if isinstance(X, Table):
+        return X
+    from goct.data.frame import read_table  # loads narwhals, which takes a moment
+
+    return read_table(X)
+
+
 def level(value: Any) -> str | int | float | bool:
     """Return a category as plain text, number or truth value, equal numbers as the same.
 

@@ -40,6 +40,7 @@ class TableFile:
     is_compressed: bool = False
     delimiter: str | None = None  # if that is known
     kinds: Mapping[str, str] = field(default_factory=dict)  # as far as the file says so
+    has_names: bool = False  # whether columns have names, by the format
     _kept: Any = field(default=None, repr=False)  # a temporary file lives as long as this
 
     @classmethod
@@ -134,7 +135,7 @@ def _from_parquet(file: TableFile) -> TableFile:
             yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)
 
     kinds = {name: _KINDS[kind] for name, kind in zip(names, types, strict=True) if kind in _KINDS}
-    return _as_csv(file, rows(), kinds)
+    return _as_csv(replace(file, has_names=True), rows(), kinds)
 
 
 def _from_excel(file: TableFile) -> TableFile:

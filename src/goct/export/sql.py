@@ -5,20 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 from goct.binarize.conditions import Above, After, Condition, IsTrue, OneOf, plain_number
-from goct.export.leaves import WHITE_SPACE, moment_parts, probabilities
+from goct.export.leaves import moment_parts, probabilities
 from goct.model import Model, as_model
 from goct.tree import Leaf
 
 
 def export_sql(model: Any, *, probability_of: Any = None) -> str:
-    """Write a tree as a ``CASE`` expression, for SQLite, DuckDB and PostgreSQL.
+    """Write a tree as a ``CASE`` expression of standard SQL.
 
     NULL is a missing value. It makes every condition but ``IS NULL`` unknown,
-    which ``CASE`` takes as no: as the tree does. NaN, which databases take for the
-    largest number, is a missing value, too. Columns must have the types
+    which ``CASE`` takes as no: as the tree does. NaN, which some databases have and
+    take for the largest number, must be NULL. Columns must have the types
     that the tree was learned on; dates that are kept as text must be written
     like ``2024-03-01`` or ``2024-03-01 12:30:00``. If the tree was learned from
-    a CSV file, white space around text does not count, and words such as NA are missing
+    a CSV file, blanks around text do not count, and words such as NA are missing
     values, see :attr:`goct.Model.missing_words`.
 
     Parameters
@@ -70,11 +70,10 @@ def sql_condition(condition: Condition, model: Model) -> str:
     )
     text = name
     if is_text and model.missing_words is not None:
-        text = f"TRIM({name}, '{WHITE_SPACE}')"
+        text = f"TRIM({name})"
     match condition:
         case Above(threshold=threshold):
-            # NaN is above all numbers to a database, and so is −NaN.
-            return f"{name} > {sql_value(threshold)} AND -{name} < 1e308"
+            return f"{name} > {sql_value(threshold)}"
         case After(moment=moment):
             return f"{name} > '{' '.join(moment_parts(moment))}'"
         case OneOf(levels=levels):
@@ -82,8 +81,6 @@ def sql_condition(condition: Condition, model: Model) -> str:
             return f"{text} IN ({', '.join(sql_value(typed.get(t, t)) for t in levels)})"
         case IsTrue():
             return f"{name} = TRUE"
-    if column.kind == "number":
-        return f"{name} IS NULL OR NOT ({name} < 1e308 OR -{name} < 1e308)"
     if text == name:
         return f"{name} IS NULL"
     words = ", ".join(map(sql_value, model.missing_words or ()))

@@ -35,7 +35,7 @@ from goct.metrics.metric import Combination, LinearMetric, Metric, Rewards, Shap
 from goct.metrics.polynomial import Polynomial
 from goct.metrics.quotient import Quotient, QuotientSum
 from goct.metrics.rational import QuotientMetric, RationalMetric
-from goct.metrics.registry import ALIASES, METRICS, choose_metric, get_metric
+from goct.metrics.registry import ALIASES, METRICS, choose_metric, get_metric, is_total
 
 __all__ = [
     "ALIASES", "F1", "MCC", "METRICS", "Accuracy", "Affine", "BalancedAccuracy", "BoundedDOR",
@@ -45,5 +45,5 @@ __all__ = [
     "LinearMetric", "Metric", "NegativePredictiveValue", "Polynomial", "Precision",
     "PredictedPositives", "Quotient", "QuotientMetric", "QuotientSum", "RationalMetric", "Recall",
     "Rewards", "Shape", "SmoothedDOR", "Specificity", "TrueNegatives", "TruePositives", "YoudenJ",
-    "choose_metric", "get_metric",
+    "choose_metric", "get_metric", "is_total",
 ]  # fmt: skip

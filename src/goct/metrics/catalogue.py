@@ -35,6 +35,12 @@ def _diagonal(entries: Sequence[Fraction]) -> list[list[Fraction]]:
     return [[e if j == k else zero for j in range(len(entries))] for k, e in enumerate(entries)]
 
 
+def _named(name: str, parameters: Sequence[Any], usual: Sequence[int]) -> str:
+    """Return a name that tells the parameters, unless they are the usual ones."""
+    exact = [as_fraction(parameter) for parameter in parameters]
+    return name if exact == [*usual] else f"{name}({', '.join(map(str, exact))})"
+
+
 def _non_negative(value: Any, name: str) -> Fraction:
     number = as_fraction(value, name)
     if number < 0:
@@ -142,7 +148,11 @@ class ClassCost(ClassRewardMetric):
 
     false_negative: Any = 1
     false_positive: Any = 1
-    name = "class_cost"
+
+    @property
+    def name(self) -> str:
+        """The name, with the prices unless both are 1."""
+        return _named("class_cost", (self.false_negative, self.false_positive), (1, 1))
 
     def __post_init__(self) -> None:
         _non_negative(self.false_negative, "false_negative")
@@ -226,8 +236,8 @@ class InstanceCost(LinearMetric):
         """Require costs."""
         if problem.costs is None:
             raise ValueError(
-                "the metric 'instance_cost' needs the costs of each sample: "
-                "Problem.from_arrays(X, y, costs=...)"
+                "the metric 'instance_cost' needs the costs of each sample: pass costs=..., as in "
+                "fit(X, y, costs=...) or Problem.from_arrays(X, y, costs=...)"
             )
 
     def value(self, confusion: Confusion) -> Exact:
@@ -522,8 +532,12 @@ class BoundedDOR(QuotientMetric):
     """
 
     upper: Any = 1000
-    name = "dor"
     shape = Shape.MONOTONE
+
+    @property
+    def name(self) -> str:
+        """The name, with the bound unless it is 1000."""
+        return _named("dor", (self.upper,), (1000,))
 
     def __post_init__(self) -> None:
         _positive(self.upper, "upper")
@@ -563,8 +577,12 @@ class SmoothedDOR(QuotientMetric):
     """
 
     epsilon: Any = 1
-    name = "dor_smoothed"
     shape = Shape.MONOTONE
+
+    @property
+    def name(self) -> str:
+        """The name, with epsilon unless it is 1."""
+        return _named("dor_smoothed", (self.epsilon,), (1,))
 
     def __post_init__(self) -> None:
         _positive(self.epsilon, "epsilon")

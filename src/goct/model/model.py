@@ -20,8 +20,7 @@ from goct._text import one_line
 from goct.binarize.condition_list import ConditionList, ConditionNames
 from goct.binarize.conditions import Condition, Missing, evaluate
 from goct.data.cells import read_cells
-from goct.data.frame import read_table
-from goct.data.table import Column, Table
+from goct.data.table import Column, Table, as_table
 from goct.metrics import Confusion, get_metric
 from goct.model import file
 from goct.model.records import (
@@ -43,7 +42,7 @@ from goct.solution import Solution
 from goct.tree import Leaf, NodeCounts, Split, Tree
 
 if TYPE_CHECKING:
-    from goct.binarize import Binarizer
+    from goct.binarize.plain import PlainBinarizer
 
 
 @dataclass(frozen=True, repr=False)
@@ -266,7 +265,7 @@ class Model:
         ValueError, TypeError
             If a column is not there, or does not hold what the tree needs.
         """
-        read = read_table(table)
+        read = as_table(table)
         return evaluate(self.conditions, read.n_rows, self._reader(read))
 
     def _reader(self, table: Table) -> Callable[[str, Collection[str]], Column]:
@@ -332,7 +331,7 @@ class Model:
             For each column with such categories, how often each of them occurs.
         """
         found: dict[str, dict[str, int]] = {}
-        read = self._reader(read_table(table))
+        read = self._reader(as_table(table))
         for name, column in self.columns.items():
             if column.kind == "category" and column.levels is not None:
                 known = set(map(str, column.levels))
@@ -450,7 +449,7 @@ def as_model(source: Any) -> Model:
     return source if isinstance(source, Model) else Model.from_estimator(source)
 
 
-def columns_of(binarizer: Binarizer) -> dict[str, ColumnInfo]:
+def columns_of(binarizer: PlainBinarizer) -> dict[str, ColumnInfo]:
     """Return what a fitted binarizer knows of the columns."""
     asked = _asked_missing(binarizer.conditions_)
     columns = {}

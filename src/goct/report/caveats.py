@@ -5,14 +5,23 @@ from __future__ import annotations
 from goct._text import one_line
 from goct.constraints import MetricConstraint, get_constraint
 from goct.model import Model
+from goct.report.intervals import standard_error
 
 _LARGE_DROP = 0.05  # of the metric, from training to test
+# What a metric alone asks for, and what to ask for besides.
+_ONE_SIDED = {
+    "precision": ("a tree that is sure of a single row is best", "recall"),
+    "recall": ("a tree that calls every row positive is best", "precision"),
+    "npv": ("a tree that is sure of a single negative row is best", "specificity"),
+    "specificity": ("a tree that calls no row positive is best", "recall"),
+}
 
 
 def warnings_of(model: Model) -> list[str]:
     """Return what a reader should know before the tree is used, in plain words."""
     found = list(map(one_line, model.notes))
     test, train = model.test, model.train
+    found += _one_sided(model)
     if test is None:
         return found
     for text in model.question.constraints:
@@ -24,12 +33,25 @@ def warnings_of(model: Model) -> list[str]:
             )
     if train.value is not None and test.value is not None:
         drop = train.value.value - test.value.value
-        if drop > _LARGE_DROP * max(abs(train.value.value), 0.1):
+        noise = 2 * (standard_error(model, test) or 0.0)
+        if drop > max(_LARGE_DROP * max(abs(train.value.value), 0.1), noise):
             found.append(
                 f"{model.question.metric} is {train.value.value:.4f} on the training data and "
                 f"{test.value.value:.4f} on the test data: {_reason(model)}"
             )
     return found
+
+
+def _one_sided(model: Model) -> list[str]:
+    """Return a warning if the metric sees one kind of error only, and nothing limits the other."""
+    metric, constraints = model.question.metric, model.question.constraints
+    if metric not in _ONE_SIDED or any(not text.startswith("leaves of") for text in constraints):
+        return []
+    best, other = _ONE_SIDED[metric]
+    return [
+        f"{metric} alone sees one kind of error only: {best}. Ask for '{other} >= 0.5' as well, or "
+        "maximise f1."
+    ]
 
 
 def _reason(model: Model) -> str:

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from math import ceil
+from math import ceil, floor, log10
 
 from goct.metrics import Confusion
 from goct.model import Model
 from goct.report.exploration import Exploration, Size
+from goct.report.per_row import per_row, rival_per_row
+from goct.report.sections import metric_words
 
 # Pixels: where the axes are.
 _LEFT, _RIGHT, _TOP, _BOTTOM = 46, 446, 16, 252
 _STEPS = 4
+_MOST_SHRINKING = 3  # of our own points, to show all others
+_LEAST_SPAN = 0.2  # of rates
 _MOST_TICKS = 8
 
 Point = tuple[float, float]
@@ -50,14 +54,16 @@ class Chart:
 
 def size_chart(exploration: Exploration) -> Chart | None:
     """Return the metric by number of splits: training, folds, test, CART; None if there is one."""
-    shown = exploration.models[exploration.shown]
+    shown = per_row(exploration.models[exploration.shown])
     sizes, validation = exploration.sizes, shown.validation
     if len(sizes) < 2 and (validation is None or len(validation.means) < 2):
         return None
-    best = [exploration.models[size.best] for size in sizes]
+    best = [per_row(exploration.models[size.best]) for size in sizes]
     means = () if validation is None else validation.means
     splits = [size.splits for size in sizes]
-    rivals = [size.rival.train_value if size.rival else None for size in sizes]
+    metric = exploration.models[0].question.metric
+    found = [size.rival and rival_per_row(size.rival, metric) for size in sizes]
+    rivals = [rival.train_value if rival else None for rival in found]
     series = {
         "cart": _known(splits, [None if value is None else value.value for value in rivals]),
         "validation": _known(range(len(means)), means),
@@ -66,7 +72,11 @@ def size_chart(exploration: Exploration) -> Chart | None:
     }
     last = max(sizes[-1].splits, len(means) - 1, 1)
     across, up, chart = _axes(
-        "sizes", (0, last), _room(series), ("splits, at most", shown.question.metric), whole=True
+        "sizes",
+        (0, last),
+        _room(series),
+        ("splits, at most", metric_words(shown.question.metric)),
+        whole=True,
     )
     if validation is not None:
         for k, (mean, error) in enumerate(zip(means, validation.errors, strict=True)):
@@ -100,7 +110,10 @@ def _room(series: dict[str, list[Point]]) -> tuple[float, float]:
     ours = [value for splits, value in own if splits > 0 or most < 2]
     if not ours:
         return 0.0, 1.0
+    every = [value for points in series.values() for _, value in points]
     low, high = min(ours), max([*ours, *(value for _, value in series["cart"])])
+    if high - min(every) <= _MOST_SHRINKING * (high - low):
+        low = min(every)
     room = (high - low) * 0.1 or 0.01
     return low - room, high + room if high > 1 else min(high + room, 1.0)
 
@@ -157,7 +170,8 @@ def _recall_and_precision(c: Confusion) -> Point:
 
 def _span(points: Sequence[Point], axis: int) -> tuple[float, float]:
     values = [point[axis] for point in points]
-    room = 0.15 * (max(values) - min(values) or 0.2)
+    room = 0.15 * (max(values) - min(values))
+    room = max(room, (_LEAST_SPAN - max(values) + min(values)) / 2)
     return max(0.0, min(values) - room), min(1.0, max(values) + room)
 
 
@@ -173,20 +187,19 @@ def _axes(
     def up(value: float) -> float:
         return _BOTTOM - (_BOTTOM - _TOP) * (value - y[0]) / (y[1] - y[0] or 1)
 
-    def between(ends: tuple[float, float]) -> list[float]:
-        return [ends[0] + (ends[1] - ends[0]) * i / _STEPS for i in range(_STEPS + 1)]
-
-    x_ticks = [(across(value), _number(value, x)) for value in between(x)]
+    x_ticks = [(across(value), text) for value, text in _ticks(*x)]
     if whole:
         step = ceil((x[1] - x[0]) / _MOST_TICKS)
         x_ticks = [(across(k), str(k)) for k in range(int(x[0]), int(x[1]) + 1, step)]
-    y_ticks = [(up(value), _number(value, y)) for value in between(y)]
+    y_ticks = [(up(value), text) for value, text in _ticks(*y)]
     return across, up, Chart(name, names, x_ticks, y_ticks)
 
 
-def _number(value: float, ends: tuple[float, float]) -> str:
-    """Write a number with as many digits as its neighbours need."""
-    if max(map(abs, ends)) >= 100:
-        return f"{value:.4g}"
-    span = ends[1] - ends[0]
-    return f"{value:.{2 if span > 0.4 else 3 if span > 0.04 else 4}f}"
+def _ticks(low: float, high: float) -> list[tuple[float, str]]:
+    """Return round numbers between two others, with as many digits as they need."""
+    rough = (high - low or 1) / _STEPS
+    power = 10.0 ** floor(log10(rough))
+    step = next(n * power for n in (1, 2, 5, 10) if n * power >= 0.6 * rough)
+    digits = max(0, -floor(log10(step) + 1e-9))
+    numbers = [k * step for k in range(ceil(low / step - 1e-9), floor(high / step + 1e-9) + 1)]
+    return [(number, f"{number:.{digits}f}") for number in numbers]

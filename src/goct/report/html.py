@@ -26,6 +26,7 @@ from goct.model.records import Weight
 from goct.report.charts import points_chart, size_chart
 from goct.report.exploration import KNOWN_METRICS, Exploration, Size
 from goct.report.intervals import interval_words, wilson
+from goct.report.per_row import per_row, rival_per_row
 from goct.report.sections import facts_of, sections_of, title_of
 from goct.report.view import TreeView, view_of
 
@@ -160,7 +161,7 @@ def _data(exploration: Exploration, trees: list[dict[str, Any]]) -> dict[str, An
     return {
         "classes": [one_line(str(label)) for label in model.classes],
         "positive": model.positive,
-        "metric": one_line(model.question.metric),
+        "metric": one_line(per_row(model).question.metric),
         "onHull": _shape_of(model) in (Shape.LINEAR, Shape.FRACTIONAL, Shape.QUASICONVEX),
         "onFront": _shape_of(model) is not Shape.GENERAL,
         "keep": ", ".join(_limits(model)),
@@ -208,6 +209,8 @@ def _size_data(exploration: Exploration, size: Size) -> dict[str, Any]:
         cells = None
         if (positive := exploration.models[0].positive) is not None:
             cells = _cells(Confusion.of_matrix(rival.train, positive))
+        rival = rival_per_row(rival, exploration.models[0].question.metric)
+        assert rival.train_value is not None
         cart = {"splits": rival.splits, "value": rival.train_value.value, "cells": cells}
     return {
         "splits": size.splits,
@@ -230,7 +233,8 @@ def _tree_data(model: Model) -> dict[str, Any]:
             downloads[name] = export(model)
         except ValueError as error:  # a name that the language cannot write
             downloads[name] = f"-- not possible: {error}"
-    parts, sections = _template("parts.html.j2").module, sections_of(model, view_of(model))
+    parts, shown = _template("parts.html.j2").module, per_row(model)
+    sections = sections_of(shown, view_of(model))
     return {
         "html": {
             "verdict": parts.verdict_part(sections),
@@ -239,7 +243,7 @@ def _tree_data(model: Model) -> dict[str, Any]:
         },
         "splits": model.tree.splits,
         "depth": model.tree.depth,
-        "value": model.train.number,
+        "value": shown.train.number,
         "train": _errors(model, model.train),
         "tested": _errors(model, model.test),
         "downloads": downloads,

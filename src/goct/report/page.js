@@ -110,7 +110,7 @@ const writeSummary = (data, size, state, found) => {
     ["New rows", foldsInWords(data, size)],
     ["Errors", tree.train ? errorsInWords(data, tree) : ""],
     ["Careful", breaksOnTest(state, found, tree) ? `On the test data it does not keep ${state.keep}. Ask for more than is needed, so that some room is left.` : ""],
-    ["Beside it", [tree.train ? neighboursInWords(data, size, found.tree) : "", othersInWords(data, size, found.tree), cartInWords(size, state)].join(" ").trim()],
+    ["Compared with", [tree.train ? neighboursInWords(data, size, found.tree) : "", othersInWords(data, size, found.tree), cartInWords(size, state)].join(" ").trim()],
   ];
   byId("summary").replaceChildren(...entries.filter(([, text]) => text).flatMap(([name, text]) => {
     const made = [document.createElement("dt"), document.createElement("dd")];

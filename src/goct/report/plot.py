@@ -23,9 +23,10 @@ _INK, _LINE, _PAPER = "#22262b", "#9aa3ad", "#ffffff"
 # In inches: the pitch of columns and rows, and the size of boxes.
 _COLUMN, _ROW, _WIDTH, _HEIGHT = 2.35, 0.62, 1.75, 0.46
 _LETTERS = 22
+_FONTSIZE = 8.5
 
 
-def plot_tree(source: Any, ax: Axes | None = None, *, fontsize: float = 8.5) -> Axes:
+def plot_tree(source: Any, ax: Axes | None = None, *, fontsize: float | None = None) -> Axes:
     """Draw a tree from left to right.
 
     Splits show their condition; leaves show the class they predict, how often it is
@@ -41,7 +42,7 @@ def plot_tree(source: Any, ax: Axes | None = None, *, fontsize: float = 8.5) -> 
     ax
         Where to draw; by default a new figure that is as large as the tree needs.
     fontsize
-        The size of the text in points.
+        The size of the text in points; by default 8.5, or less if the boxes are smaller.
 
     Returns
     -------
@@ -53,17 +54,27 @@ def plot_tree(source: Any, ax: Axes | None = None, *, fontsize: float = 8.5) -> 
         If matplotlib is not installed: ``pip install goct[plot]``.
     """
     view = view_of(source)
-    size = (_COLUMN * view.depth + _WIDTH + 0.4, _ROW * view.n_leaves + 0.5)
-    ax = axes_or_new(ax, max(size[0], 2.4), max(size[1], 1.2))
+    size = max(_COLUMN * view.depth + _WIDTH + 0.4, 2.4), max(_ROW * view.n_leaves + 0.5, 1.2)
+    is_new, ax = ax is None, axes_or_new(ax, *size)
     ax.set_axis_off()
     ax.set_xlim(-_WIDTH / 2 - 0.15, _COLUMN * view.depth + _WIDTH / 2 + 0.15)
     ax.set_ylim(-_ROW * (view.n_leaves - 0.5), _ROW / 2)
+    if fontsize is None:
+        fontsize = _FONTSIZE * (1.0 if is_new else min(1.0, *_scale(ax)))
     for node in view.nodes:
         if node.parent is not None:
             _draw_line(ax, view, node, fontsize)
     for node in view.nodes:
         _draw_node(ax, view, node, fontsize)
     return ax
+
+
+def _scale(ax: Axes) -> tuple[float, float]:
+    """Return how long an inch of the drawing is on paper, across and up."""
+    whole = ax.get_figure(root=True)
+    assert whole is not None
+    box, (left, right), (bottom, top) = ax.get_window_extent(), ax.get_xlim(), ax.get_ylim()
+    return box.width / whole.dpi / (right - left), box.height / whole.dpi / (top - bottom)
 
 
 def _place(node: NodeView) -> tuple[float, float]:

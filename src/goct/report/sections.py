@@ -5,9 +5,9 @@ from __future__ import annotations
 import shlex
 from typing import Any
 
-from goct._text import format_weight, one_line
+from goct._text import format_weight, one_line, short_fraction
 from goct.export.paths import in_words, paths
-from goct.metrics import Confusion, Metric, get_metric
+from goct.metrics import Confusion, Metric, get_metric, is_total
 from goct.model import Model, Part, Quantity, Validation
 from goct.model.records import Matrix, Weight
 from goct.report.caveats import warnings_of
@@ -91,6 +91,14 @@ def _certificate(model: Model) -> str:
     return f"{digest}, checked by: {command}"
 
 
+def metric_words(name: str) -> str:
+    """Return what people call a metric."""
+    known = {**_METRICS, "gmean": "G-mean", "kappa": "Cohen's kappa", "youden": "Youden's J"}
+    if is_total(name):
+        return "Minus the cost per row" if name.endswith(" per row") else "Minus the cost"
+    return known.get(name, name)
+
+
 def _verdict(model: Model) -> dict[str, Any]:
     """Return what is proven, in numbers and in words."""
     question, proof = model.question, model.proof
@@ -99,10 +107,10 @@ def _verdict(model: Model) -> dict[str, Any]:
         "optimal": proof.status == "optimal",
         "badge": _badge(model),
         "words": _proof_words(model),
-        "metric": question.metric,
+        "metric": metric_words(question.metric),
         "about": _about_metric(question.metric),
         "value": _short(model.train.value or proof.objective),
-        "exact": _exact(model.train.value),
+        "exact": short_fraction(model.train.value.exact if model.train.value else None),
         "bound": _short(proof.bound),
         "gap": f"{proof.bound.value - proof.objective.value:.3g}",
         "objective": _short(proof.objective) if question.split_penalty else None,
@@ -126,9 +134,13 @@ def _proof_words(model: Model) -> str:
     question, proof = model.question, model.proof
     trees = _trees_in_words(model)
     if proof.status == "optimal":
-        aim = question.metric if not question.split_penalty else "objective (metric minus penalty)"
+        aim = f"has a higher {metric_words(question.metric)}"
+        if is_total(question.metric):
+            aim = "costs less"
+        if question.split_penalty:
+            aim = "has a higher objective (metric minus penalty)"
         words = (
-            f"No {trees} has a higher {aim} on the training data. That is not an estimate: the "
+            f"No {trees} {aim} on the training data. That is not an estimate: the "
             "search has ruled out every other tree, in exact arithmetic."
         )
         rounded = " Weights were rounded, and the proof holds for the rounded ones."
@@ -169,23 +181,18 @@ def _trees_in_words(model: Model) -> str:
 def _fold_words(validation: Validation) -> dict[str, str] | None:
     """Return what to expect of new rows, or what trees of this size reach on rows held back."""
     folds = f"{validation.n_folds} folds" if validation.n_folds > 1 else "1 fold"
-    name, number, error = f"{validation.score} to expect", validation.estimate, None
+    score = metric_words(validation.score)
+    name, number, error = f"{score} to expect", validation.estimate, None
     words = f"on new rows, by {folds}"
     if number is not None:
         error = validation.estimate_error
     else:
         number, error = validation.mean, validation.error
-        name, words = f"{validation.score}, rows held back", f"of trees of this size, by {folds}"
+        name, words = f"{score}, rows held back", f"of trees of this size, by {folds}"
     if number is None:
         return None
     spread = f"±\u00a0{error:.4f} " if error is not None and validation.n_folds > 1 else ""
     return {"name": name, "value": f"{number:.4f}", "words": spread + words}
-
-
-def _exact(value: Quantity | None) -> str | None:
-    """Return a number as a fraction, if it is a short one."""
-    exact = None if value is None else value.exact
-    return exact if exact is not None and "/" in exact and len(exact) <= 15 else None
 
 
 def _short(quantity: Quantity) -> str:
@@ -297,7 +304,7 @@ def _scores(model: Model) -> dict[str, Any]:
     asked = model.question.metric
     if model.positive is None or asked not in _METRICS:
         values = [None if c[3] is None else c[3].value for c in columns]
-        rows.append(_score_row(asked, values, goal=True))
+        rows.append(_score_row(metric_words(asked), values, goal=True))
     if model.positive is not None:
         confusions = [Confusion.of_matrix(matrix, model.positive) for _, _, matrix, _ in columns]
         for name, words in _METRICS.items():
@@ -361,7 +368,7 @@ def _rival_words(model: Model) -> list[dict[str, Any]]:
                 continue
             difference = ours.value - theirs.value
             if abs(difference) < 5e-5:
-                words = f"both have the same {model.question.metric}"
+                words = f"both have the same {metric_words(model.question.metric)}"
             else:
                 how = "more" if difference > 0 else "less"
                 words = f"this tree has {abs(difference):.4f} {how}"

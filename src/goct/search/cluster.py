@@ -9,7 +9,6 @@ they have learnt until the run is over; what took them longest they note for eac
 
 from __future__ import annotations
 
-import asyncio
 import importlib
 import itertools
 import pickle
@@ -52,8 +51,6 @@ _SHARE = 0.6
 """How much of a worker's memory may be used."""
 _MOST_LOSSES = 3
 """A unit that loses that many workers is given up."""
-
-_TIMEOUTS = (TimeoutError, asyncio.TimeoutError)  # the same from Python 3.11 on
 
 
 @dataclass(frozen=True)
@@ -198,7 +195,7 @@ class Cluster:
         try:
             self._check_workers()
             self._check_memory()
-        except (OSError, *_TIMEOUTS) as error:
+        except (OSError, TimeoutError) as error:
             raise ValueError(f"executor: the scheduler does not answer ({error})") from None
         self._lock = threading.Lock()
         self._seats: dict[str, _Seat] = {}
@@ -209,7 +206,7 @@ class Cluster:
         self._looked = self._alive = -_PATIENCE
 
     def _check_workers(self) -> None:
-        with suppress(*_TIMEOUTS):
+        with suppress(TimeoutError):
             self.client.wait_for_workers(1, timeout=_WAIT)
         self.width = len(self.client.nthreads())
         if not self.width:
@@ -440,7 +437,7 @@ class Cluster:
             new = {a: n for a, n in workers.items() if a not in known}
             if new:
                 self._make_seats(new)
-        except (OSError, RuntimeError, *_TIMEOUTS) as error:
+        except (OSError, RuntimeError, TimeoutError) as error:
             self._give_up(f"the scheduler does not answer any more ({error})")
         if self._seats or self._alive < 0:
             self._alive = now
@@ -450,7 +447,7 @@ class Cluster:
     def _make_seats(self, workers: dict[str, int]) -> None:
         from distributed import CancelledError, KilledWorker
 
-        lost = OSError, RuntimeError, KilledWorker, CancelledError, *_TIMEOUTS
+        lost = OSError, RuntimeError, KilledWorker, CancelledError, TimeoutError
         futures = {}
         for address, threads in workers.items():
             with suppress(*lost):

@@ -245,11 +245,12 @@ def _search(
         if not fewest_splits or incumbent.best is None or not maximiser.is_exact:
             return False
         session.begin_ties(tie_share)
+        least = task.size.leaf_measures(task.problem)[0].least
         break_ties(
             incumbent,
             maximiser.find_tie,
             splits_are_fewest=maximiser.splits_are_fewest,
-            few_take_long=maximiser.oracle.folds,
+            few_take_long=not core.has_features(task.problem.n_classes, least),
         )
         return True
 

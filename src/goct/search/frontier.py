@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -217,26 +217,9 @@ class Frontier:
         Vertex or None
             None if no point meets the constraints.
         """
-        metric = get_metric(metric)
-        conditions = check_constraints(constraints, self.problem)
-        if self.problem.n_classes > 2:
-            _check_one_vs_rest(metric, conditions, self.problem)
-            metric = metric.oriented(against_rest(self.problem))
-        else:
-            metric = metric.oriented(self.problem)
-        for condition in conditions:
-            if not isinstance(condition, MetricConstraint) or not condition.is_monotone:
-                raise ValueError(
-                    f"the best tree under {condition.name!r} need not be on the frontier"
-                )
-        hopeless = not metric.is_monotone or metric.shape is Shape.GENERAL
-        if hopeless or (self.pareto is None and (conditions or metric.shape is Shape.MONOTONE)):
-            hint = "" if hopeless else "; it is on the one with pareto=True"
-            raise ValueError(
-                f"the best tree for {metric.name!r}"
-                + (" under constraints" if conditions else f", which is {metric.shape.value},")
-                + f" need not be on the frontier{hint}"
-            )
+        metric, conditions = read_wish(
+            self.problem, metric, constraints, has_pareto=self.pareto is not None
+        )
 
         def value(vertex: Vertex) -> Exact:
             return metric.value(vertex.confusion)
@@ -244,6 +227,31 @@ class Frontier:
         points = self.vertices if self.pareto is None else self.pareto
         allowed = [v for v in points if all(c.is_met(v.tree, self.problem) for c in conditions)]
         return max(allowed, key=value, default=None)
+
+
+def read_wish(
+    problem: Problem, metric: str | Metric, constraints: Any, *, has_pareto: bool
+) -> tuple[Metric, Sequence[Constraint]]:
+    """Return what :meth:`Frontier.best` maximises and keeps, if the frontier can answer that."""
+    metric = get_metric(metric)
+    conditions = check_constraints(constraints, problem)
+    if problem.n_classes > 2:
+        _check_one_vs_rest(metric, conditions, problem)
+        metric = metric.oriented(against_rest(problem))
+    else:
+        metric = metric.oriented(problem)
+    for condition in conditions:
+        if not isinstance(condition, MetricConstraint) or not condition.is_monotone:
+            raise ValueError(f"the best tree under {condition.name!r} need not be on the frontier")
+    hopeless = not metric.is_monotone or metric.shape is Shape.GENERAL
+    if hopeless or (not has_pareto and (conditions or metric.shape is Shape.MONOTONE)):
+        hint = "" if hopeless else "; it is on the one with pareto=True"
+        raise ValueError(
+            f"the best tree for {metric.name!r}"
+            + (" under constraints" if conditions else f", which is {metric.shape.value},")
+            + f" need not be on the frontier{hint}"
+        )
+    return metric, conditions
 
 
 def frontier(
