@@ -16,6 +16,7 @@ constexpr int kMostCosts = 60000;       // numbers of costs fit the cache's two 
 constexpr std::size_t kKeptCosts = 64;
 constexpr int kDeepArchives = 30;       // so many depths have archives at the same time, at most
 constexpr double kAlwaysAllowed = 1 << 26;      // bytes that no memory limit forbids
+constexpr int kFeaturesPerWide = 4;     // beside fewer of them wide columns are searched by themselves
 constexpr double kMostForPairs = 1 << 28;       // larger matrices are too far away to be fast
 
 }  // namespace
@@ -28,15 +29,23 @@ Oracle::Oracle(const std::uint8_t* cells, std::size_t rows, std::size_t columns,
 }
 
 Oracle::Oracle(const std::uint32_t* ranks, std::size_t rows, std::size_t columns, const std::int64_t* row_weights,
-               std::size_t memory_limit, int jobs, const Techniques& techniques, int narrow)
+               std::size_t memory_limit, int jobs, const Techniques& techniques, int narrow, int few)
     : Oracle(static_cast<const std::uint8_t*>(nullptr), rows, columns, row_weights, memory_limit, jobs, techniques) {
     ranks_ = ranks;
     first_.assign(1, 0);
     for (std::size_t c = 0; c < columns; ++c) {
         const int thresholds = rows ? static_cast<int>(*std::max_element(ranks + c * rows, ranks + (c + 1) * rows)) : 0;
         first_.push_back(first_.back() + thresholds);
-        is_wide_.push_back(thresholds > narrow);
-        if (thresholds > narrow) wide_columns_.push_back(static_cast<int>(c));
+    }
+    int features = 0, wide = 0;
+    for (std::size_t c = 0; c < columns; ++c) {
+        const int thresholds = first_[c + 1] - first_[c];
+        if (thresholds > narrow) ++wide; else features += thresholds;
+    }
+    const bool all_narrow = first_.back() <= few, all_wide = few > 0 && features < kFeaturesPerWide * wide;
+    for (std::size_t c = 0; c < columns; ++c) {
+        is_wide_.push_back(!all_narrow && (all_wide || first_[c + 1] - first_[c] > narrow));
+        if (is_wide_[c]) wide_columns_.push_back(static_cast<int>(c));
     }
 }
 

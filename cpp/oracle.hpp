@@ -79,12 +79,15 @@ public:
 
     // The same for thresholds of ranked columns (see RankedColumns), whose ranks come column by column and must live as
     // long as the oracle. The features of trees are thresholds. Columns of so many thresholds or fewer are narrow: they
-    // are searched as features.
+    // are searched as features. If there are no more than `few` in all, all columns are; and none if the others are too many
+    // for that to pay. With `few` 0 it is for each column by itself to say.
     Oracle(const std::uint32_t* ranks, std::size_t rows, std::size_t columns, const std::int64_t* row_weights,
-           std::size_t memory_limit, int jobs, const Techniques& techniques, int narrow = 32);
+           std::size_t memory_limit, int jobs, const Techniques& techniques, int narrow = 8,
+           int few = 320);
 
     int rows() const { return rows_; }
     const Cache& cache() const { return cache_; }
+    bool has_wide() const { return !wide_columns_.empty(); }
     // Are there features to search, or only thresholds?
     bool has_features(int classes, std::int64_t min_leaf_weight) const {
         if (wide_columns_.empty()) return true;

@@ -209,12 +209,13 @@ void bind_oracle(nb::module_& module) {
         .def(
             "__init__",
             [](Oracle* self, Ranks ranks, std::optional<Vector> weights, std::size_t memory_limit, int jobs,
-               const nb::dict& techniques, int narrow) {
+               const nb::dict& techniques, int narrow, int few) {
                 new (self) Oracle(ranks.data(), ranks.shape(0), ranks.shape(1), weights ? weights->data() : nullptr,
-                                  memory_limit, jobs, read_techniques(techniques), narrow);
+                                  memory_limit, jobs, read_techniques(techniques), narrow, few);
             },
             nb::keep_alive<1, 2>(), "ranks"_a.noconvert(), "weights"_a.none(), "memory_limit"_a, "jobs"_a,
-            "techniques"_a, "narrow"_a)
+            "techniques"_a, "narrow"_a, "few"_a)
+        .def_prop_ro("has_wide", &Oracle::has_wide)
         .def("has_features", nb::overload_cast<int, std::int64_t>(&Oracle::has_features, nb::const_), "classes"_a,
              "min_leaf_weight"_a)
         .def(

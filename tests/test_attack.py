@@ -22,6 +22,7 @@ def test_minimum_leaves_and_columns(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(3))
 def test_thresholds_of_ranks(seed: int, narrow: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("goct.search.oracle.NARROW", narrow)
+    monkeypatch.setattr("goct.search.oracle.FEW", 0)
     rng = np.random.default_rng(100 + seed)
     for case, _, wrong in failures(random_case(rng, ranked=True) for _ in range(40)):
         assert not wrong, (wrong, case)

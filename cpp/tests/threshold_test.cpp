@@ -21,7 +21,7 @@ struct Table {
 
     Question question() const { return {costs.data(), classes, split_cost, depth, min_leaf_weight, {}, {}}; }
     Oracle oracle(int jobs = 1, const Techniques& techniques = {}) const {
-        return {ranks.data(), std::size_t(rows), std::size_t(columns), weights.data(), 1 << 20, jobs, techniques, narrow};
+        return {ranks.data(), std::size_t(rows), std::size_t(columns), weights.data(), 1 << 20, jobs, techniques, narrow, 0};
     }
     std::uint32_t rank(int r, int c) const { return ranks[c * rows + r]; }
 

@@ -31,7 +31,10 @@ class Oracle:
         jobs: int,
         techniques: dict[str, bool],
         narrow: int = ...,
+        few: int = ...,
     ) -> None: ...
+    @property
+    def has_wide(self) -> bool: ...
     def has_features(self, classes: int, min_leaf_weight: int) -> bool: ...
     def solve(
         self,

@@ -131,7 +131,10 @@ def test_numbers_that_are_too_large() -> None:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_over_thresholds_nothing_is_asked_after_the_proof(seed: int) -> None:
+def test_over_thresholds_nothing_is_asked_after_the_proof(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("goct.search.oracle.FEW", 0)  # they are no features
     rng = np.random.default_rng(seed)
     X = rng.random((70, 2))
     y = (X[:, 0] > 0.4) ^ (X[:, 1] > 0.7) ^ (rng.random(70) < 0.1)

@@ -199,6 +199,7 @@ def add_models(case: Case, rng: np.random.Generator) -> Case:
 
 def _with_narrow_columns(cases: Iterator[Case], rng: np.random.Generator) -> Iterator[Case]:
     """Have columns of none, one or two thresholds searched as features, from case to case."""
+    oracle.FEW = 0
     for case in cases:
         oracle.NARROW = int(rng.integers(0, 3))
         yield case

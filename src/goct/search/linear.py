@@ -65,12 +65,12 @@ class LinearMaximiser:
     def _factor_for_splits(self, largest: int) -> int:
         """Return what costs are multiplied by so that splits decide between equal ones.
 
-        1 if splits do not count. Over thresholds alone they may well: that takes no longer,
-        and nothing is left to ask for after the proof.
+        1 if splits do not count. Over columns with many thresholds they may well: that takes no
+        longer, and nothing is left to ask for after the proof.
         """
         task = self.incumbent.task
         factor: int = 2**task.size.deepest
-        is_possible = self.oracle.folds and task.size.max_splits is None
+        is_possible = self.oracle.core.has_wide and task.size.max_splits is None
         fits = self.is_exact and factor * (largest + 1) < LARGEST_COST
         return factor if is_possible and fits else 1
 

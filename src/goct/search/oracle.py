@@ -42,8 +42,9 @@ TECHNIQUES: Mapping[str, str] = {
 }
 """What can be switched off for an ablation. No switch changes what is found, only how fast."""
 
-NARROW = 32
-"""Columns of ranks with no more thresholds are searched as 0/1 features."""
+NARROW, FEW = 8, 320
+"""Columns of ranks with no more thresholds are searched as 0/1 features; and all columns if there
+are no more in all."""
 
 _LARGEST = 2**63 - 1
 
@@ -205,6 +206,7 @@ class LinearOracle:
         n_jobs: int = 1,
         techniques: Mapping[str, bool] | None = None,
         narrow: int = NARROW,
+        few: int = FEW,
     ) -> LinearOracle:
         """Make an oracle for every threshold of columns of numbers, without a matrix of them.
 
@@ -221,8 +223,10 @@ class LinearOracle:
         weights, memory_limit, n_jobs, techniques
             As for `LinearOracle`; "inheritance" and "slack" make no difference where there are no
             narrow columns.
-        narrow
-            Columns with no more thresholds are narrow: they are searched as features.
+        narrow, few
+            Columns with no more thresholds are narrow: they are searched as features. If there are
+            no more than `few` in all, all columns are; and none if the wide ones are too many for
+            that to pay, unless `few` is 0.
         """
         matrix = np.asarray(ranks)
         if matrix.ndim != 2:
@@ -232,8 +236,13 @@ class LinearOracle:
         thresholds = sum(_count_ranks(column, j) - 1 for j, column in enumerate(matrix.T))
         matrix = np.array(matrix, dtype=np.uint32, order="F", copy=True)
         self = cls.__new__(cls)
-        self._build(matrix, thresholds, weights, memory_limit, n_jobs, techniques, narrow)
+        self._build(matrix, thresholds, weights, memory_limit, n_jobs, techniques, narrow, few)
         return self
+
+    @property
+    def has_wide(self) -> bool:
+        """Whether some columns of ranks have many thresholds."""
+        return self._core.has_wide
 
     def has_features(self, n_classes: int, min_leaf_weight: int) -> bool:
         """Say whether features are searched for a question, or thresholds of wide columns alone."""
@@ -247,7 +256,7 @@ class LinearOracle:
         memory_limit: int,
         n_jobs: int,
         techniques: Mapping[str, bool] | None,
-        *narrow: int,
+        *narrow_and_few: int,
     ) -> None:
         self._rows, self._features = len(matrix), features
         if self._rows == 0:
@@ -268,7 +277,7 @@ class LinearOracle:
             min(check_count(memory_limit, "memory_limit"), _LARGEST),
             check_jobs(n_jobs),
             dict(techniques or {}),
-            *narrow,
+            *narrow_and_few,
         )
 
     @property

@@ -65,7 +65,13 @@ class ProblemOracle:
         if not isinstance(features, RankedFeatures):
             return None
         is_narrow = all(len(cuts) <= oracle.NARROW for cuts in features.cuts)
-        return None if is_narrow and self._executor is not None else features
+        has_few = is_narrow or features.n_kept <= oracle.FEW
+        return None if has_few and self._executor is not None else features
+
+    @property
+    def has_wide(self) -> bool:
+        """Whether thresholds of columns with many of them are searched."""
+        return self._ranked is not None and self._core.has_wide
 
     def has_features(self, n_classes: int, min_leaf_weight: int) -> bool:
         """Say whether features are searched, see :meth:`LinearOracle.has_features`."""
@@ -77,7 +83,11 @@ class ProblemOracle:
             if self._executor is not None:
                 warnings.warn(_ALONE, stacklevel=2)
             return LinearOracle.from_ranks(
-                features.ranks, weights=self._weights, narrow=oracle.NARROW, **self._options
+                features.ranks,
+                weights=self._weights,
+                narrow=oracle.NARROW,
+                few=oracle.FEW,
+                **self._options,
             )
         if self._executor is None:
             return LinearOracle(self.problem.X, weights=self._weights, **self._options)

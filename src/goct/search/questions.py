@@ -63,7 +63,7 @@ class CostOracle:
         self.size = size
         self.labels = labels
         self._min_leaf = size.leaf_measures(problem)[0].least
-        # Of equal trees the one with the fewest splits takes no longer then.
+        # Over thresholds alone, of equal trees the one with the fewest splits takes no longer.
         self.folds = not core.has_features(len(labels), self._min_leaf)
         # By direction and size, of costs that were multiplied so that splits count: by what, and
         # no tree costs less.
