@@ -83,7 +83,7 @@ public:
     // for that to pay. With `few` 0 it is for each column by itself to say.
     Oracle(const std::uint32_t* ranks, std::size_t rows, std::size_t columns, const std::int64_t* row_weights,
            std::size_t memory_limit, int jobs, const Techniques& techniques, int narrow = 8,
-           int few = 320);
+           int few = 500);
 
     int rows() const { return rows_; }
     const Cache& cache() const { return cache_; }

@@ -42,7 +42,7 @@ TECHNIQUES: Mapping[str, str] = {
 }
 """What can be switched off for an ablation. No switch changes what is found, only how fast."""
 
-NARROW, FEW = 8, 320
+NARROW, FEW = 8, 500
 """Columns of ranks with no more thresholds are searched as 0/1 features; and all columns if there
 are no more in all."""
 
