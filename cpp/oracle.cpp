@@ -67,21 +67,22 @@ void Oracle::prepare_columns(Control& control) {
     wide_ranks_.clear();
     for (std::size_t c = 0; c < columns_; ++c)
         for (int name = first_[c]; name < first_[c + 1] && !is_wide_[c]; ++name) feature_names_.push_back(name);
-    std::vector<std::uint8_t> cells(static_cast<std::size_t>(rows_) * feature_names_.size());
+    for (const int c : wide_columns_)
+        wide_ranks_.insert(wide_ranks_.end(), ranks_ + std::size_t(c) * rows_, ranks_ + std::size_t(c + 1) * rows_);
+    // A stripe of rows stays in the nearest memory while its cells are written.
+    constexpr int stripe = 256;
+    const std::size_t width = feature_names_.size();
+    std::vector<std::uint8_t> cells(rows_ * width);
     Pace pace(control);
-    std::size_t at = 0;
-    for (std::size_t c = 0; c < columns_; ++c) {
-        const std::uint32_t* const ranks = ranks_ + c * rows_;
-        pace.step(rows_);
-        if (is_wide_[c]) {
-            wide_ranks_.insert(wide_ranks_.end(), ranks, ranks + rows_);
-            continue;
+    for (int begin = 0; begin < rows_; begin += stripe) {
+        const int end = std::min(begin + stripe, rows_);
+        pace.step((end - begin) * width);
+        std::size_t at = 0;
+        for (std::size_t c = 0; c < columns_; ++c) {
+            if (is_wide_[c]) continue;
+            for (int r = begin; r < end; ++r) std::fill_n(cells.begin() + r * width + at, ranks_[c * rows_ + r], 1);
+            at += first_[c + 1] - first_[c];
         }
-        const std::size_t thresholds = first_[c + 1] - first_[c];
-        for (int r = 0; r < rows_; ++r)
-            for (std::size_t t = 0; t < std::min<std::size_t>(ranks[r], thresholds); ++t)
-                cells[static_cast<std::size_t>(r) * feature_names_.size() + at + t] = 1;
-        at += thresholds;
     }
     if (!wide_columns_.empty()) wide_.emplace(wide_ranks_.data(), rows_, wide_columns_.size(), control);
     problem_.emplace(cells.data(), rows_, feature_names_.size(), control, wide_ ? &*wide_ : nullptr);

@@ -32,6 +32,7 @@ from goct.plane.points import Plane
 from goct.search.columns import ColumnSearch
 from goct.search.linear import LinearMaximiser
 from goct.search.maximiser import PlaneMaximiser
+from goct.search.oracle import FEW
 from goct.search.problem_oracle import ProblemOracle
 from goct.search.questions import CostOracle, SearchOracle
 from goct.search.ties import break_ties
@@ -211,8 +212,8 @@ def _try_smaller(
 def _try_grid(session: IncumbentSession, options: Mapping[str, Any]) -> None:
     """Find a good tree over some of the thresholds, which is soon done."""
     task = session.incumbent.task
-    features = task.problem.features
-    if isinstance(features, RankedFeatures) and task.size.reachable_depth >= _DEEP_FOR_THRESHOLDS:
+    features, is_deep = task.problem.features, task.size.reachable_depth >= _DEEP_FOR_THRESHOLDS
+    if isinstance(features, RankedFeatures) and features.n_kept > FEW and is_deep:
         grid = task.on(task.problem.restricted(features.spread(_GRID)))
         _try_smaller(grid, session, core_of(grid, **options), _GRID_SECONDS)
 
