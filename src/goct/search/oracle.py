@@ -45,6 +45,9 @@ TECHNIQUES: Mapping[str, str] = {
 NARROW = 32
 """Columns of ranks with no more thresholds are searched as 0/1 features."""
 
+MEMORY_LIMIT = 1 << 31
+"""Bytes that a search may take by default."""
+
 _LARGEST = 2**63 - 1
 
 
@@ -180,7 +183,7 @@ class LinearOracle:
         X: ArrayLike,
         weights: ArrayLike | None = None,
         *,
-        memory_limit: int = 1 << 30,
+        memory_limit: int = MEMORY_LIMIT,
         n_jobs: int = 1,
         techniques: Mapping[str, bool] | None = None,
     ) -> None:
@@ -201,7 +204,7 @@ class LinearOracle:
         ranks: ArrayLike,
         weights: ArrayLike | None = None,
         *,
-        memory_limit: int = 1 << 30,
+        memory_limit: int = MEMORY_LIMIT,
         n_jobs: int = 1,
         techniques: Mapping[str, bool] | None = None,
         narrow: int = NARROW,
