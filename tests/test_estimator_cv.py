@@ -564,3 +564,16 @@ def test_every_metric_has_an_estimate(labels, options, given) -> None:
     estimate, error = classifier.score_estimate_
     assert abs(estimate - classifier.best_score_) < 0.2
     assert 0 < error < 0.2
+
+
+def test_parts_of_folds_whose_rows_do_not_count() -> None:
+    X, y = np.arange(40).reshape(-1, 1) % 8, np.arange(40) % 2
+    weights = np.zeros(40)
+    folds = folds_of(5, y)
+    for fold in folds[:3]:
+        weights[fold.test[:2]] = 1  # one row of each class, so a jackknife leaves some without
+    weights[[*folds[3].test[:1], *folds[4].test[:1]]] = 1
+    cv = [(fold.train, fold.test) for fold in folds]
+    classifier = OptimalTreeClassifierCV("accuracy", 1, min_samples_leaf=1, cv=cv)
+    classifier.fit(X, y, sample_weight=weights)
+    assert np.isfinite(classifier.score_estimate_).all()

@@ -178,6 +178,11 @@ class Data:
         """Return the entries of some rows."""
         return None if values is None else np.asarray(values)[rows]
 
+    def counts(self, rows: NDArray[np.intp]) -> bool:
+        """Say whether some row has a weight."""
+        weights = self.of_rows(self.sample_weight, rows)
+        return weights is None or bool(np.any(weights))
+
 
 @dataclass(frozen=True)
 class Validation:
@@ -241,7 +246,8 @@ class Validator:
                 data.of_rows(data.costs, rows),
                 data.classes,
             )
-        held_back = (fold.test, *fold.others)
+        others = fold.others if all(map(data.counts, fold.others)) else ()
+        held_back = (fold.test, *others)
         scores_of = [self._score_on(settings[0], prepared, part) for part in held_back]
         # The other folds need as much for their conditions, and so do all rows in the end. The
         # searches of a fold have as long together: without it there are no trees to compare.
@@ -256,15 +262,15 @@ class Validator:
                 if results and clock.has_ended:
                     nothing = (float("nan"),) * (finder.task(settings[place]).size.most_splits + 1)
                     results[place] = Validation(
-                        nothing, Limit.TIME, 0.0, False, (nothing,) * len(fold.others)
+                        nothing, Limit.TIME, 0.0, False, (nothing,) * len(others)
                     )
                     continue
                 limit = clock.limit(left - len(results), spare, least)
                 found = finder.find(settings[place], limit, lambda _: clock.is_cancelled)
-                scores, *others = (tuple(_each(found, score)) for score in scores_of)
+                scores, *more = (tuple(_each(found, score)) for score in scores_of)
                 seconds = time.perf_counter() - started
                 infeasible = found[-1].status is Status.INFEASIBLE
-                results[place] = Validation(scores, found.limit, seconds, infeasible, tuple(others))
+                results[place] = Validation(scores, found.limit, seconds, infeasible, tuple(more))
                 started = time.perf_counter()
                 if found.limit is Limit.INTERRUPTED:
                     break
@@ -670,7 +676,12 @@ def score_choice(
     if len(validator.data.y) > MANY_ROWS:
         return
     pairs = {(i, j): _both(folds[i], folds[j]) for i, j in _neighbours(len(folds))}
-    possible = {pair: both for pair, both in pairs.items() if both is not None}
+    counts = validator.data.counts
+    possible = {
+        pair: both
+        for pair, both in pairs.items()
+        if both is not None and all(map(counts, (both.train, both.test, *both.others)))
+    }
     jobs = [(group, both) for both in possible.values() for group in _alike(tuning.settings)]
     found: list[Validation] = []
     try:
