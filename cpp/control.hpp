@@ -30,6 +30,7 @@ public:
         incumbent = kNoIncumbent;
         bound = 0;
         nodes = depth_two = 0;
+        memory_needed = 0;
         resume();
         limited_ = seconds < 1e9;
         const std::chrono::duration<double> allowed(limited_ ? seconds : 0.0);
@@ -37,7 +38,11 @@ public:
     }
 
     void interrupt() { stop(StopReason::interrupted); }
-    void run_out_of_memory() { stop(StopReason::memory); }
+    // ... of which so many bytes would be needed, if that is known.
+    void run_out_of_memory(double needed = 0) {
+        memory_needed = needed;
+        stop(StopReason::memory);
+    }
     // For tests: an interrupt at an exact moment.
     void stop_after(std::int64_t polls) { polls_left_ = polls; }
 
@@ -84,6 +89,7 @@ public:
     std::atomic<std::int64_t> bound{0};
     std::atomic<std::uint64_t> nodes{0};        // row sets searched at depth three and more
     std::atomic<std::uint64_t> depth_two{0};    // row sets solved at depth two
+    std::atomic<double> memory_needed{0};       // bytes, if a search was not begun for want of them
 
 private:
     using Clock = std::chrono::steady_clock;

@@ -214,9 +214,10 @@ Oracle::Plan Oracle::fit_memory(const Costs& costs, int depth, int classes, int 
     const auto bytes_up_to = [](std::int64_t most) {
         return most < 128 ? 1 : most < 1 << 15 ? 2 : most < std::int64_t{1} << 31 ? 4 : 8;
     };
-    std::int64_t swing = 0;
-    for (int r = 0; r < rows_; ++r) swing += costs.swing(r);
-    double cells = rows * features * costs.planes() * bytes_up_to(swing);
+    std::int64_t swing = 0, first = 0;
+    for (int r = 0; r < rows_; ++r) swing += costs.swing(r), first += costs.first(r);
+    const std::int64_t largest = costs.planes() == 1 ? std::max(first, swing - first) : swing;  // as in DepthTwo
+    double cells = rows * features * costs.planes() * bytes_up_to(largest);
     if (costs.min_leaf_weight() > 0) cells += rows * features * costs.classes() * 4;
     const double node = 8 * entries + 16 * rows + 256 * features +      // and smaller ones below it
                         40 * rows * double(wide_columns_.size());
@@ -231,7 +232,7 @@ Oracle::Plan Oracle::fit_memory(const Costs& costs, int depth, int classes, int 
     else
         plan.techniques.inheritance = false;
     if (shared + own > limit) {
-        control.run_out_of_memory();
+        control.run_out_of_memory(shared + own);
         throw SearchStopped{};
     }
     plan.jobs = static_cast<int>(std::min<double>(jobs, (limit - shared) / std::max(own, 1.0)));
@@ -388,7 +389,7 @@ Oracle::Ranked Oracle::prepare_ranks(Control& control, const Costs& costs, int d
     const double shared = 8 * cells + 100.0 * rows_ + 8.0 * rows_ * (2 * costs.classes() + 2) * double(known_.size());
     const double own = (12 + 24 * std::clamp(depth - 1, 1, 8)) * cells;
     if (shared + own > limit) {
-        control.run_out_of_memory();
+        control.run_out_of_memory(shared + own);
         throw SearchStopped{};
     }
     const int jobs = static_cast<int>(std::min<double>(jobs_, (limit - shared) / std::max(own, 1.0)));

@@ -61,6 +61,7 @@ nb::dict stats_of(const Control& control, const Oracle& oracle) {
     stats["depth_two"] = control.depth_two.load();
     stats["cache_entries"] = oracle.cache().entries();
     stats["cache_bytes"] = oracle.cache().bytes();
+    stats["memory_needed"] = static_cast<std::int64_t>(control.memory_needed);
     return stats;
 }
 

@@ -541,7 +541,7 @@ def test_numbers_as_labels(tmp_path: Path) -> None:
 
 def test_more_than_two_classes(tmp_path: Path) -> None:
     data = write(tmp_path, "x,y\n" + "1,a\n2,b\n3,c\n" * 10)
-    assert "\nbalanced_accuracy " in run("fit", data, "--target", "y").output
+    assert "\naccuracy " in run("fit", data, "--target", "y").output
     message = fails("fit", data, "--target", "y", "--metric", "f1")
     assert "name one with --positive" in message
     assert run("fit", data, "--target", "y", "--metric", "accuracy").exit_code == 0

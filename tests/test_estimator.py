@@ -480,7 +480,7 @@ def test_progress(capsys, cancer) -> None:
 
 def test_the_metric_goes_by_the_number_of_classes(cancer) -> None:
     X, y = load_iris(return_X_y=True)
-    assert OptimalTreeClassifier().fit(X, y).metric_.name == "balanced_accuracy"
+    assert OptimalTreeClassifier().fit(X, y).metric_.name == "accuracy"
     assert OptimalTreeClassifier(pos_label=1, max_depth=1).fit(X, y).metric_.name == "f1"
     assert OptimalTreeClassifier(max_depth=1).fit(*cancer).metric_.name == "f1"
     weighted = OptimalTreeClassifier(class_weight="balanced").fit(X, y)

@@ -20,6 +20,7 @@ from sklearn.model_selection import (
     GroupKFold,
     PredefinedSplit,
     RepeatedStratifiedKFold,
+    ShuffleSplit,
     StratifiedKFold,
     cross_validate,
 )
@@ -30,6 +31,7 @@ import goct.estimator_cv
 from goct import Limit, OptimalTreeClassifier, OptimalTreeClassifierCV, Status
 from goct.binarize import Binarizer
 from goct.exceptions import InfeasibleError, NotProvenWarning, NoTreeError
+from goct.metrics import CostMatrix, InstanceCost
 from goct.path import Path
 from goct.tuning import Clock, PathFinder, folds_of
 
@@ -235,7 +237,7 @@ def test_folds_on_a_dask_cluster(cancer) -> None:
 def test_several_classes() -> None:
     X, y = load_iris(return_X_y=True)
     chosen = OptimalTreeClassifierCV(max_depth=2).fit(X, y)
-    assert chosen.metric_.name == "balanced_accuracy"
+    assert chosen.metric_.name == "accuracy"
     assert chosen.best_score_ > 0.9
     against_rest = OptimalTreeClassifierCV("f1", max_depth=2, pos_label=1).fit(X, y)
     assert against_rest.best_score_ > 0.85
@@ -537,3 +539,41 @@ def test_groups_that_are_missing() -> None:
         groups = pd.Series(["a", "b", none, *"abcab"], dtype=object)
         with pytest.raises(ValueError, match=r"groups: row 2 \(counted from 0\) has none"):
             OptimalTreeClassifierCV("accuracy").fit(X, y, groups=groups)
+
+
+_THREE = np.arange(90) % 3
+
+
+@pytest.mark.parametrize(
+    ("labels", "options", "given"),
+    [
+        (_THREE, {"metric": "accuracy"}, {}),
+        (_THREE, {"metric": CostMatrix([[0, 1, 2], [1, 0, 1], [2, 1, 0]])}, {}),
+        (_THREE, {"metric": InstanceCost()}, {"costs": np.ones((90, 3)) - np.eye(3)[_THREE]}),
+        (_THREE > 0, {"metric": "mcc", "class_weight": "balanced"}, {}),
+        (_THREE > 0, {"metric": "f1"}, {"sample_weight": 1 + np.arange(90) % 4}),
+        (_THREE > 0, {"metric": "f1"}, {"groups": np.arange(90) // 5}),
+        (_THREE > 0, {"scoring": "roc_auc", "cv": ShuffleSplit(4, random_state=0)}, {}),
+    ],
+)
+def test_every_metric_has_an_estimate(labels, options, given) -> None:
+    noise = np.random.default_rng(0).random((90, 2))
+    X = np.column_stack([np.where(noise[:, 0] < 0.2, 1, _THREE), noise[:, 1].round(1)])
+    classifier = OptimalTreeClassifierCV(max_depth=2, min_samples_leaf=5, **options)
+    classifier.fit(X, labels, **given)
+    estimate, error = classifier.score_estimate_
+    assert abs(estimate - classifier.best_score_) < 0.2
+    assert 0 < error < 0.2
+
+
+def test_parts_of_folds_whose_rows_do_not_count() -> None:
+    X, y = np.arange(40).reshape(-1, 1) % 8, np.arange(40) % 2
+    weights = np.zeros(40)
+    folds = folds_of(5, y)
+    for fold in folds[:3]:
+        weights[fold.test[:2]] = 1  # one row of each class, so a jackknife leaves some without
+    weights[[*folds[3].test[:1], *folds[4].test[:1]]] = 1
+    cv = [(fold.train, fold.test) for fold in folds]
+    classifier = OptimalTreeClassifierCV("accuracy", 1, min_samples_leaf=1, cv=cv)
+    classifier.fit(X, y, sample_weight=weights)
+    assert np.isfinite(classifier.score_estimate_).all()

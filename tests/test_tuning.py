@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from goct import Limit, OptimalTreeClassifier
+from goct import Limit, OptimalTreeClassifier, OptimalTreeClassifierCV
 from goct.exceptions import NoTreeError
-from goct.tuning import Clock, Tuning, Validation, folds_of
+from goct.tuning import Clock, Tuning, Validation, Validator, folds_of
 
 
 def tuning(scores: list[list[float]], rule: str = "best") -> Tuning:
@@ -47,6 +47,57 @@ def test_the_estimate_is_by_what_the_other_folds_choose() -> None:
     assert error == pytest.approx(0)
     assert table.scores.mean(axis=0).max() == pytest.approx(0.7)
     assert all(np.isnan(tuning([[0.9, 0.5]]).estimate()))
+
+
+def test_the_estimate_is_by_what_trees_choose_that_saw_none_of_the_fold() -> None:
+    table = tuning([[0.9, 0.5], [0.5, 0.8], [0.5, 0.8]])
+    for fold in range(3):
+        table.inner_scores[fold] = [np.array([0.4, 0.7]), np.array([0.6, 0.7])]
+    assert table.estimate()[0] == pytest.approx((0.5 + 0.8 + 0.8) / 3)
+
+
+def test_trees_that_choose_without_a_fold_saw_none_of_its_rows(monkeypatch) -> None:
+    X, y = np.arange(60).reshape(-1, 1) % 7, np.arange(60) % 2
+    folds = folds_of(5, y)
+    learned = []
+    validate = Validator.__call__
+
+    def watch(self, settings, fold, *rest):
+        learned.append(fold)
+        return validate(self, settings, fold, *rest)
+
+    monkeypatch.setattr(Validator, "__call__", watch)
+    classifier = OptimalTreeClassifierCV(max_depth=1, min_samples_leaf=5).fit(X, y)
+    assert len(learned) == 5 + 10
+    for fold in learned[5:]:
+        (other,) = fold.others
+        assert not {*fold.train} & {*fold.test, *other}
+        assert {*fold.train, *fold.test, *other} == {*range(60)}
+        parts = [tuple(outer.test) for outer in folds]
+        assert tuple(fold.test) in parts
+        assert tuple(other) in parts
+    assert 0 < classifier.score_estimate_[1] < 1
+
+
+def test_a_jackknife_gives_the_error_of_a_mean() -> None:
+    right = np.array([1] * 30 + [0] * 10)
+    (fold,) = folds_of([(np.arange(40, 80), np.arange(40))], np.arange(80) % 2)
+    assert sorted(row for rows in fold.others for row in set(fold.test) - set(rows)) == [*range(40)]
+    others = tuple((float(right[rows].mean()),) for rows in fold.others)
+    (deviation,) = Validation((0.75,), Limit.NONE, 0.1, False, others).deviations()
+    assert deviation == pytest.approx(np.sqrt(0.75 * 0.25 / 40), rel=0.3)
+    groups = np.arange(80) // 4
+    (fold,) = folds_of([(np.arange(40, 80), np.arange(40))], np.arange(80) % 2, groups)
+    assert all(len(set(groups[rows])) == 9 and len(rows) == 36 for rows in fold.others)
+
+
+def test_the_error_is_larger_since_folds_share_rows() -> None:
+    others = ((0.7,), (0.8,), (0.9,))
+    found = [Validation((0.8,), Limit.NONE, 0.1, False, others)] * 5
+    deviation = np.std([0.7, 0.8, 0.9]) * np.sqrt(2)
+    mean, error = Tuning([OptimalTreeClassifier()], found, "best", held_back=0.25).estimate()
+    assert mean == pytest.approx(0.8)
+    assert error == pytest.approx(deviation * np.sqrt(1 / 5 + 1 / 4))
 
 
 def test_time_is_shared() -> None:

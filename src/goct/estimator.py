@@ -63,8 +63,8 @@ class OptimalTreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
     metric
         What to maximise on the training data: a name such as "f1", or a
         metric, see :mod:`goct.metrics`. "auto" is F1 for two classes or if
-        `pos_label` is given, and balanced accuracy for more classes; with
-        `class_weight` and no `pos_label` it is accuracy, by these weights.
+        `pos_label` is given, and accuracy for more classes, or with
+        `class_weight` and no `pos_label`, by these weights.
     max_depth
         The largest number of splits between root and leaf.
     split_penalty

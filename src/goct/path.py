@@ -29,6 +29,7 @@ from goct.plane.oracle import Incumbent
 from goct.plane.path import Budgets, BudgetsSession
 from goct.problem import Problem
 from goct.search.engine import core_of
+from goct.search.oracle import MEMORY_LIMIT
 from goct.search.path import can_share, search_path
 from goct.search.problem_oracle import ProblemOracle
 from goct.solution import Certificate, Limit, Limits, Progress, Solution, Status
@@ -355,7 +356,7 @@ def path(
     constraints: Any = (),
     time_limit: float | None = None,
     n_jobs: int = 1,
-    memory_limit: int = 1 << 30,
+    memory_limit: int = MEMORY_LIMIT,
     techniques: Mapping[str, bool] | None = None,
     callback: Callable[[PathProgress], Any] | None = None,
     certificate: str | os.PathLike[str] | None = None,
@@ -505,6 +506,7 @@ class PathSearch:
             "engine": "search",
             "oracle_calls": session.calls,
             "nodes": session.nodes,
+            "memory_needed": session.memory_needed,
             "time": session.elapsed,
         }
         known = [budgets.incumbents[min(k, useful - 1)] for k in range(total)]

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from fractions import Fraction
-from math import inf
+from math import ceil, inf
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from goct._html import html_card, html_facts
@@ -397,6 +397,8 @@ class Solution:
                 gap = float(self.gap or 0)
                 size = f"{gap:.6f}" if gap >= 1e-6 else f"{gap:.1e}"
                 why = _WHY_STOPPED[self.limit]
+                if self.limit is Limit.MEMORY and (needed := self.stats.get("memory_needed")):
+                    why += f": this search needs memory_limit={ceil(needed / 1e8) / 10:g}e9 or more"
                 return f"not proven optimal ({why}): at most {size} from the best"
             case Status.INFEASIBLE:
                 names = ", ".join(constraint.name for constraint in self.constraints)

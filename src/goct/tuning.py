@@ -5,8 +5,8 @@ from __future__ import annotations
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing, contextmanager, nullcontext
 from copy import copy
 from dataclasses import dataclass
 from inspect import signature
@@ -107,10 +107,11 @@ class PathFinder:
 
 @dataclass(frozen=True)
 class Fold:
-    """The rows to learn from, and the rows to hold back."""
+    """The rows to learn from, the rows to hold back, and sets of rows that are scored as well."""
 
     train: NDArray[np.intp]
     test: NDArray[np.intp]
+    others: tuple[NDArray[np.intp], ...] = ()
 
 
 class Clock:
@@ -177,6 +178,11 @@ class Data:
         """Return the entries of some rows."""
         return None if values is None else np.asarray(values)[rows]
 
+    def counts(self, rows: NDArray[np.intp]) -> bool:
+        """Say whether some row has a weight."""
+        weights = self.of_rows(self.sample_weight, rows)
+        return weights is None or bool(np.any(weights))
+
 
 @dataclass(frozen=True)
 class Validation:
@@ -192,12 +198,21 @@ class Validation:
         The time of the search, conditions included.
     is_infeasible
         Whether it is proven that no tree meets the constraints.
+    other_scores
+        The same as `scores` on other sets of rows, see :class:`Fold`.
     """
 
     scores: tuple[float, ...]
     limit: Limit
     seconds: float
     is_infeasible: bool
+    other_scores: tuple[tuple[float, ...], ...] = ()
+
+    def deviations(self) -> NDArray[np.float64]:
+        """Return the standard errors of the scores, if the others are those of a jackknife."""
+        if len(self.other_scores) < 2:
+            return np.full(len(self.scores), np.nan)
+        return np.asarray(np.std(self.other_scores, axis=0) * np.sqrt(len(self.other_scores) - 1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -231,10 +246,9 @@ class Validator:
                 data.of_rows(data.costs, rows),
                 data.classes,
             )
-        if self.scorer is None:
-            score = self._metric_on(prepared, fold.test)
-        else:
-            score = self._scorer_on(settings[0], prepared, fold.test)
+        others = fold.others if all(map(data.counts, fold.others)) else ()
+        held_back = (fold.test, *others)
+        scores_of = [self._score_on(settings[0], prepared, part) for part in held_back]
         # The other folds need as much for their conditions, and so do all rows in the end. The
         # searches of a fold have as long together: without it there are no trees to compare.
         seconds = time.perf_counter() - started
@@ -247,18 +261,28 @@ class Validator:
             for place in order:
                 if results and clock.has_ended:
                     nothing = (float("nan"),) * (finder.task(settings[place]).size.most_splits + 1)
-                    results[place] = Validation(nothing, Limit.TIME, 0.0, is_infeasible=False)
+                    results[place] = Validation(
+                        nothing, Limit.TIME, 0.0, False, (nothing,) * len(others)
+                    )
                     continue
                 limit = clock.limit(left - len(results), spare, least)
                 found = finder.find(settings[place], limit, lambda _: clock.is_cancelled)
-                scores = tuple(_each(found, score))
+                scores, *more = (tuple(_each(found, score)) for score in scores_of)
                 seconds = time.perf_counter() - started
                 infeasible = found[-1].status is Status.INFEASIBLE
-                results[place] = Validation(scores, found.limit, seconds, infeasible)
+                results[place] = Validation(scores, found.limit, seconds, infeasible, tuple(more))
                 started = time.perf_counter()
                 if found.limit is Limit.INTERRUPTED:
                     break
         return [results[place] for place in sorted(results)]
+
+    def _score_on(
+        self, setting: OptimalTreeClassifier, prepared: Prepared, rows: NDArray[np.intp]
+    ) -> Callable[[Solution], float]:
+        """Return what scores trees on rows that were held back."""
+        if self.scorer is None:
+            return self._metric_on(prepared, rows)
+        return self._scorer_on(setting, prepared, rows)
 
     def _metric_on(self, prepared: Prepared, rows: NDArray[np.intp]) -> Callable[[Solution], float]:
         """Return what evaluates the metric on rows that were held back.
@@ -332,6 +356,8 @@ class Tuning:
         What each setting achieves in each fold, fold by fold.
     rule
         How to choose.
+    held_back
+        How many rows are held back for each to learn from.
 
     Attributes
     ----------
@@ -339,6 +365,9 @@ class Tuning:
         One row per fold, one column per candidate.
     splits, setting
         The number of splits of each candidate, and the place of its setting.
+    inner_scores
+        By fold what trees achieve in other folds if they learned from the rows of neither, one
+        row for each of those; see :func:`score_choice`. Folds may be missing.
 
     Raises
     ------
@@ -347,21 +376,24 @@ class Tuning:
     """
 
     def __init__(
-        self, settings: Sequence[OptimalTreeClassifier], found: Sequence[Validation], rule: str
+        self,
+        settings: Sequence[OptimalTreeClassifier],
+        found: Sequence[Validation],
+        rule: str,
+        held_back: float = 0.25,
     ) -> None:
         self.settings = settings
         self.found = found
         self.rule = rule
+        self.held_back = held_back
         n = len(settings)
         sizes = [len(validation.scores) for validation in found[:n]]
         self.setting = np.repeat(np.arange(n), sizes)
         self.splits = np.concatenate([np.arange(size) for size in sizes])
-        self.scores = np.array(
-            [
-                np.concatenate([v.scores for v in found[first : first + n]])
-                for first in range(0, len(found), n)
-            ]
-        )
+        by_fold = [found[first : first + n] for first in range(0, len(found), n)]
+        self.scores = np.array([np.concatenate([v.scores for v in fold]) for fold in by_fold])
+        self._deviations = [np.concatenate([v.deviations() for v in fold]) for fold in by_fold]
+        self.inner_scores: dict[int, list[NDArray[np.float64]]] = {}
         choice = self.choose(self.scores)
         if choice is None:
             raise _no_candidate(found, settings[0])
@@ -398,15 +430,28 @@ class Tuning:
         return int(min(close, key=lambda i: (self.splits[i], -mean[i])))
 
     def estimate(self) -> tuple[float, float]:
-        """Return the mean score of each fold with what the others choose, and its error."""
-        scores, n = self.scores, len(self.scores)
+        """Return the mean score of each fold with what is chosen without it, and its error.
+
+        Folds share rows to learn from, so their scores are not independent: Nadeau and Bengio's
+        correction. A jackknife tells the variance of each, which stratified folds hide; for folds
+        of one row it is that of the folds.
+        """
+        n = len(self.scores)
         if n < 2:
             return float("nan"), float("nan")
-        honest = []
-        for fold in range(n):
-            choice = self.choose(np.delete(scores, fold, axis=0))
-            honest.append(np.nan if choice is None else scores[fold, choice])
-        return float(np.mean(honest)), float(np.std(honest, ddof=1) / np.sqrt(n))
+        scores, deviations = np.array([self._outer(fold) for fold in range(n)]).T
+        known = ~np.isnan(deviations).any()
+        variance = np.mean(deviations**2) if known else np.var(scores, ddof=1)
+        return float(scores.mean()), float(np.sqrt(variance * (1 / n + self.held_back)))
+
+    def _outer(self, fold: int) -> tuple[float, float]:
+        """Return the score of a fold with what is chosen without it, and its deviation."""
+        inner = self.inner_scores.get(fold)
+        without = np.delete(self.scores, fold, axis=0) if inner is None else np.array(inner)
+        choice = self.choose(without)
+        if choice is None:
+            return float("nan"), float("nan")
+        return float(self.scores[fold, choice]), float(self._deviations[fold][choice])
 
     def params(self, place: int) -> dict[str, Any]:
         """Return the parameters of a candidate."""
@@ -504,7 +549,7 @@ def folds_of(
         # Classes of few rows are documented to be held back in some folds only.
         warnings.filterwarnings("ignore", message="The least populated class in y")
         folds = [
-            Fold(places[train], places[test])
+            Fold(places[train], places[test], _jackknife(places[test], groups))
             for train, test in splitter.split(places[:, None], y, groups)
         ]
     for number, fold in enumerate(folds, 1):
@@ -514,6 +559,15 @@ def folds_of(
     if not folds:
         raise ValueError("cv has no folds")
     return folds
+
+
+def _jackknife(rows: NDArray[np.intp], groups: ArrayLike | None) -> tuple[NDArray[np.intp], ...]:
+    """Return the rows without a tenth of them, ten times; rows of a group stay together."""
+    units = rows if groups is None else np.asarray(groups)[rows]
+    names, unit = np.unique(units, return_inverse=True)
+    parts = min(len(names), 10)
+    part = np.random.default_rng(0).permutation(len(names))[unit] % parts
+    return tuple(rows[part != k] for k in range(parts)) if parts > 1 else ()
 
 
 def _splitter(cv: Any, y: NDArray[Any], groups: ArrayLike | None, random_state: Any) -> Any:
@@ -579,10 +633,110 @@ def tune(
     KeyboardInterrupt
         If no fold is complete.
     """
-    groups = [list(group) for _, group in groupby(settings, lambda s: id(s.binarizer))]
+    groups = _alike(settings)
     jobs = [(group, fold) for fold in folds for group in groups]
+    found: list[Validation] = []
+    try:
+        with closing(_validate(jobs, len(groups), validator, clock, n_jobs)) as results:
+            for number, result in enumerate(results, 1):
+                found += result
+                if report is not None:
+                    report(number, len(jobs))
+    except KeyboardInterrupt:
+        clock.is_cancelled = True
+        if len(found) < len(settings):
+            raise
+    del found[len(found) - len(found) % len(settings) :]  # of a fold that is not complete
+    held_back = sum(len(fold.test) for fold in folds) / sum(len(fold.train) for fold in folds)
+    return Tuning(settings, found, rule, held_back)
+
+
+def score_choice(
+    tuning: Tuning,
+    folds: Sequence[Fold],
+    validator: Validator,
+    clock: Clock,
+    *,
+    n_jobs: int | None = None,
+    report: Callable[[int, int], None] | None = None,
+) -> None:
+    """Find out what would be chosen without a fold, by trees that have seen none of its rows.
+
+    For a fold and each of its neighbours, trees learn from the rows of neither. It is not needed
+    where there are many rows, and ends early if time does, or by Ctrl-C.
+
+    Parameters
+    ----------
+    tuning
+        Takes the scores.
+    folds, validator, clock, n_jobs, report
+        As in :func:`tune`.
+    """
+    folds = folds[: tuning.n_folds]
+    if len(validator.data.y) > MANY_ROWS:
+        return
+    pairs = {(i, j): _both(folds[i], folds[j]) for i, j in _neighbours(len(folds))}
+    counts = validator.data.counts
+    possible = {
+        pair: both
+        for pair, both in pairs.items()
+        if both is not None and all(map(counts, (both.train, both.test, *both.others)))
+    }
+    jobs = [(group, both) for both in possible.values() for group in _alike(tuning.settings)]
+    found: list[Validation] = []
+    try:
+        with closing(_validate(jobs, 0, validator, clock, n_jobs)) as results:
+            for number, result in enumerate(results, 1):
+                found += result
+                if report is not None:
+                    report(number, len(jobs))
+    except KeyboardInterrupt:
+        clock.is_cancelled = True
+    n = len(tuning.settings)
+    for place, (i, j) in zip(range(0, len(found) - n + 1, n), possible, strict=False):
+        both = found[place : place + n]
+        for fold, scores in ((i, [v.scores for v in both]), (j, [v.other_scores[0] for v in both])):
+            tuning.inner_scores.setdefault(fold, []).append(np.concatenate(scores))
+
+
+MANY_ROWS = 5000
+"""With more rows, what other folds choose is as good as new: see benchmarks/estimates.py."""
+_NEIGHBOURS = 2  # on each side
+
+
+def _neighbours(n_folds: int) -> list[tuple[int, int]]:
+    """Return pairs of folds; with five of them all."""
+    pairs = {
+        (min(i, j), max(i, j))
+        for i in range(n_folds)
+        for j in ((i + step) % n_folds for step in range(1, _NEIGHBOURS + 1))
+        if i != j
+    }
+    return sorted(pairs)
+
+
+def _both(first: Fold, second: Fold) -> Fold | None:
+    """Hold back what either does, and score the rows of the second, and of the first, alone."""
+    train = np.intersect1d(first.train, second.train)
+    test, other = np.setdiff1d(second.test, first.test), np.setdiff1d(first.test, second.test)
+    return Fold(train, test, (other,)) if len(train) and len(test) and len(other) else None
+
+
+def _alike(settings: Sequence[OptimalTreeClassifier]) -> list[list[OptimalTreeClassifier]]:
+    """Return settings that make the same conditions together."""
+    return [list(group) for _, group in groupby(settings, lambda s: id(s.binarizer))]
+
+
+def _validate(
+    jobs: Sequence[tuple[list[OptimalTreeClassifier], Fold]],
+    least: int,
+    validator: Validator,
+    clock: Clock,
+    n_jobs: int | None,
+) -> Generator[list[Validation]]:
+    """Yield what is found in folds, one after the other: so many at least, and others in time."""
     threads = max(clock.width // max(len(jobs), 1), 1)  # of each search, if cores are left over
-    searches = len(folds) * len(settings)
+    searches = sum(len(group) for group, _ in jobs)
     left = [searches - sum(len(g) for g, _ in jobs[:number]) for number in range(len(jobs))]
     # Threads: the core needs no lock, and a new process takes a second or two to begin.
     active, _ = joblib.parallel.get_active_backend(prefer="threads")
@@ -595,22 +749,16 @@ def tune(
         return_as="generator",
     )(
         joblib.delayed(validator)(group, fold, clock, rest, threads)
-        for (group, fold), rest in zip(jobs, left, strict=True)
-        if fold is folds[0] or not clock.is_over
+        for number, ((group, fold), rest) in enumerate(zip(jobs, left, strict=True))
+        if number < least or not clock.is_over
     )
-    found: list[Validation] = []
     try:
         with _quietly():
-            for number, result in enumerate(results, 1):
+            for result in results:
                 if any(validation.limit is Limit.INTERRUPTED for validation in result):
                     raise KeyboardInterrupt
-                found += result
-                if report is not None:
-                    report(number, len(jobs))
-    except KeyboardInterrupt:
+                yield result
+    except (KeyboardInterrupt, GeneratorExit):
         clock.is_cancelled = True
         results.close()
-        if len(found) < len(settings):
-            raise
-    del found[len(found) - len(found) % len(settings) :]  # of a fold that is not complete
-    return Tuning(settings, found, rule)
+        raise

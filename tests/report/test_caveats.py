@@ -10,7 +10,8 @@ import pytest
 from goct.model import Part, Quantity
 from goct.report.caveats import warnings_of
 from goct.report.intervals import standard_error
-from tests.support.models import small_model
+from goct.tree import Leaf, Split, Tree
+from tests.support.models import model_of, small_model
 
 
 def test_nothing_to_warn_of() -> None:
@@ -57,3 +58,16 @@ def test_a_constraint_that_breaks_on_test_rows() -> None:
     swapped = tuple(tuple(reversed(counts)) for counts in model.train.counts)
     (text,) = warnings_of(replace(model, question=question, test=Part(swapped, None)))
     assert text.startswith("recall >= 0.99999 holds on the training data, but not on the test")
+
+
+def test_classes_that_are_never_predicted() -> None:
+    model = replace(small_model(("low", "middle", "high")), test=None)
+    sizes = model.train.counts[0]
+    (text,) = warnings_of(model)
+    assert text.startswith(f"never predicted: high ({sizes[2]}) of {sum(sizes)}. A larger tree")
+    stump = Tree(Split(0, Leaf(0), Leaf(2)), model.classes, model.tree.feature_names)
+    (text,) = warnings_of(replace(model_of(stump), test=None))
+    assert text.startswith("never predicted: middle (")
+    assert "The tree has 2 leaves for 3 classes." in text
+    every = Tree(Split(0, Split(2, Leaf(0), Leaf(2)), Leaf(1)), model.classes, stump.feature_names)
+    assert warnings_of(replace(model_of(every), test=None)) == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import threading
 from dataclasses import replace
@@ -163,6 +164,19 @@ def test_any_depth_needs_a_price_or_a_budget() -> None:
         solve(problem, max_depth=None, split_penalty=0)
     with pytest.raises(ValueError, match="the MIP engine needs a limit on the depth"):
         solve(problem, max_depth=None, split_penalty=0.1, engine="mip")
+
+
+def test_a_search_without_room_says_what_it_needs() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (8000, 1000))
+    problem = Problem.from_arrays(X, X[:, 0] ^ (rng.random(8000) < 0.1))
+    solution = solve(problem, "accuracy", 2, memory_limit=0)
+    assert solution.limit is Limit.MEMORY
+    status = solution.describe_status()
+    needed = re.search(r"\(memory limit: this search needs memory_limit=(\S+) or more\)", status)
+    assert needed is not None
+    enough = solve(problem, "accuracy", 2, memory_limit=float(needed[1]), fewest_splits=False)
+    assert enough.status is Status.OPTIMAL
 
 
 def test_prices_too_small_for_a_proof_keep_the_time_limit() -> None:

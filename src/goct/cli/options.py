@@ -262,7 +262,7 @@ class GoalOptions(LearningOptions):
     metric: Annotated[
         str,
         Learn(
-            help="What to maximise; see goct metrics. By default f1, and balanced_accuracy if "
+            help="What to maximise; see goct metrics. By default f1, and accuracy if "
             "there are more than two classes and none is named by --positive."
         ),
     ] = "auto"

@@ -23,7 +23,17 @@ from goct.metrics import Metric, is_total
 from goct.model import Validation
 from goct.path import Path
 from goct.solution import Limit, Solution
-from goct.tuning import LEAVES, Clock, Data, PathFinder, Tuning, Validator, folds_of, tune
+from goct.tuning import (
+    LEAVES,
+    Clock,
+    Data,
+    PathFinder,
+    Tuning,
+    Validator,
+    folds_of,
+    score_choice,
+    tune,
+)
 
 _DEPTH = 4
 _FOLDS = 5
@@ -140,6 +150,11 @@ def tune_size(
             f"about {left:.0f} s left"
         )
 
+    def report_estimate(done: int, total: int) -> None:
+        progress.show(
+            f"{clock.elapsed:8.1f} s  what to expect of new rows: {done} of {total} pairs of folds"
+        )
+
     data = Data(
         prepared.table, prepared.table, prepared.labels, train.classes, prepared.weights, None
     )
@@ -159,7 +174,8 @@ def tune_size(
             with _on_cluster(options.executor):
                 tuning = tune(settings, folds, validator, clock, n_jobs=n_jobs, report=report)
             if clock.is_cancelled:  # there are trees of the first setting only
-                tuning = Tuning(settings[:1], tuning.found[:: len(settings)], tuning.rule)
+                first = tuning.found[:: len(settings)]
+                tuning = Tuning(settings[:1], first, tuning.rule, tuning.held_back)
                 number = f"{tuning.n_folds} of {len(folds)}"
                 progress.note(f"interrupted: the size is chosen by {number} folds")
         except NoTreeError as error:
@@ -170,6 +186,9 @@ def tune_size(
             return Tuned(found, None, is_complete=False, is_interrupted=True)
         if (setting := tuning.best_setting) is not settings[0]:
             found = finder.find(setting, clock.limit(0, least=prepared.seconds), progress)
+        is_interrupted = clock.is_cancelled or found.limit is Limit.INTERRUPTED
+        if not is_interrupted:
+            with _on_cluster(options.executor):
+                score_choice(tuning, folds, validator, clock, n_jobs=n_jobs, report=report_estimate)
     complete = found.limit is Limit.NONE and tuning.n_folds == len(folds)
-    is_interrupted = clock.is_cancelled or found.limit is Limit.INTERRUPTED
     return Tuned(found, tuning, complete and tuning.is_proven, is_interrupted)

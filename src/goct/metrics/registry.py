@@ -67,8 +67,8 @@ def choose_metric(
     ----------
     metric
         A metric, its name, or "auto": F1 for two classes and for one against
-        the rest, balanced accuracy for more; but accuracy if classes have weights
-        of their own and none is named as the positive one.
+        the rest, accuracy for more, and if classes have weights of their own and
+        none is named as the positive one.
     n_classes
         The number of classes.
     one_vs_rest
@@ -77,10 +77,8 @@ def choose_metric(
         Whether classes have weights.
     """
     if isinstance(metric, str) and metric == "auto":
-        if has_class_weight and not one_vs_rest:
-            return catalogue.Accuracy()
-        is_binary = n_classes <= 2 or one_vs_rest
-        return catalogue.F1() if is_binary else catalogue.BalancedAccuracy()
+        is_about_one = one_vs_rest or (n_classes <= 2 and not has_class_weight)
+        return catalogue.F1() if is_about_one else catalogue.Accuracy()
     return get_metric(metric)
 
 

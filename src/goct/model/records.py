@@ -225,7 +225,7 @@ class Validation:
         of splits; None where there is no tree.
     estimate, estimate_error
         If the folds have chosen the size: what to expect of new rows, and its standard
-        error. Each fold counts with what the others would have chosen.
+        error. Each fold counts with what would be chosen without its rows.
     """
 
     score: str

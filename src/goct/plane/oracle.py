@@ -344,6 +344,8 @@ class Session:
     calls, nodes, phase_two
         How often the oracle was asked, the search nodes it used, and the
         seconds that it spent inside the hull.
+    memory_needed
+        Bytes that a search takes that was not begun for want of them; 0 otherwise.
     proven
         What answers about directions prove, for certificates.
     """
@@ -355,6 +357,7 @@ class Session:
         self.calls = 0
         self.nodes = 0
         self.phase_two = 0.0
+        self.memory_needed = 0
         self.proven: list[Proven | Branch] = []
 
     @property
@@ -390,9 +393,10 @@ class Session:
         """
         return False
 
-    def stop(self, limit: Limit) -> NoReturn:
+    def stop(self, limit: Limit, memory_needed: int = 0) -> NoReturn:
         """End the run."""
         self.limit = limit
+        self.memory_needed = memory_needed
         raise StopError
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from goct._text import one_line
+from goct._text import format_weight, one_line
 from goct.constraints import MetricConstraint, get_constraint
 from goct.model import Model
 from goct.report.intervals import standard_error
+from goct.tree import Leaf
 
 _LARGE_DROP = 0.05  # of the metric, from training to test
 # What a metric alone asks for, and what to ask for besides.
@@ -22,6 +23,7 @@ def warnings_of(model: Model) -> list[str]:
     found = list(map(one_line, model.notes))
     test, train = model.test, model.train
     found += _one_sided(model)
+    found += _never_predicted(model)
     if test is None:
         return found
     for text in model.question.constraints:
@@ -51,6 +53,27 @@ def _one_sided(model: Model) -> list[str]:
     return [
         f"{metric} alone sees one kind of error only: {best}. Ask for '{other} >= 0.5' as well, or "
         "maximise f1."
+    ]
+
+
+def _never_predicted(model: Model) -> list[str]:
+    """Return a warning if there are several classes, and some are never predicted."""
+    if len(model.classes) <= 2 or model.is_one_vs_rest:
+        return []
+    predicted = {node.label for node in model.tree.nodes() if isinstance(node, Leaf)}
+    sizes = model.train.counts[0]
+    missing = [
+        f"{one_line(str(name))} ({format_weight(sizes[k])})"
+        for k, name in enumerate(model.classes)
+        if k not in predicted and sizes[k]
+    ]
+    if not missing:
+        return []
+    n_leaves, n_classes = model.tree.n_leaves, sum(size > 0 for size in sizes)
+    few = f" The tree has {n_leaves} leaves for {n_classes} classes." * (n_leaves < n_classes)
+    return [
+        f"never predicted: {', '.join(missing)} of {format_weight(sum(sizes))}.{few} A larger tree "
+        "may tell them apart; balanced_accuracy counts every class alike, however rare it is."
     ]
 
 

@@ -28,7 +28,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from goct import _core
 from goct._validation import check_binary_matrix
-from goct.search.oracle import Delegate, LinearOracle, OracleResult
+from goct.search.oracle import MEMORY_LIMIT, Delegate, LinearOracle, OracleResult
 from goct.solution import Limit
 
 _WAIT = 10.0
@@ -244,7 +244,7 @@ class Cluster:
                 f"{memory / 1e6:.1f} MB that may be used of a worker; start workers with a larger "
                 "--memory-limit"
             )
-        self._memory_limit = min(self._options.get("memory_limit", 1 << 30), memory)
+        self._memory_limit = min(self._options.get("memory_limit", MEMORY_LIMIT), memory)
 
     def begin(self, costs: NDArray[np.int64], split_cost: int, min_leaf_weight: int) -> Delegate:
         """Tell the next question; it goes to the workers with their first units of it."""

@@ -110,7 +110,7 @@ class ColumnSearch:
             if tree is not None and self._admits(self._columns(tree)):
                 self.incumbent.offer(tree)
             self.incumbent.tighten(self._bound(min(bound, found.bound)))
-            self.session.stop(found.limit)
+            self.session.stop(found.limit, found.stats["memory_needed"])
         column = None
         if tree is not None and self._admits(used := self._columns(tree)):
             self.incumbent.offer(tree)

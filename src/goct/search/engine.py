@@ -32,7 +32,7 @@ from goct.plane.points import Plane
 from goct.search.columns import ColumnSearch
 from goct.search.linear import LinearMaximiser
 from goct.search.maximiser import PlaneMaximiser
-from goct.search.oracle import FEW
+from goct.search.oracle import FEW, MEMORY_LIMIT
 from goct.search.problem_oracle import ProblemOracle
 from goct.search.questions import CostOracle, SearchOracle
 from goct.search.ties import break_ties
@@ -199,8 +199,7 @@ def _try_smaller(
             _maximiser(run, small, core).maximise()
     except StopError:
         if run.limit is not Limit.TIME or limits is left:
-            session.limit = run.limit
-            raise
+            session.stop(run.limit, run.memory_needed)
     finally:
         if small.tree is not None:
             incumbent.offer(small.tree)
@@ -289,7 +288,7 @@ def solve_search(
     fewest_splits: bool = True,
     tie_share: float = 2.0,
     n_jobs: int = 1,
-    memory_limit: int = 1 << 30,
+    memory_limit: int = MEMORY_LIMIT,
     techniques: Mapping[str, bool] | None = None,
     proven: list[Proven | Branch] | None = None,
     executor: Any = None,
@@ -319,7 +318,7 @@ def solve_search(
         The number of threads, or -1 for one per processor. The result does not
         depend on it.
     memory_limit
-        How many bytes the cache may take.
+        How many bytes a search may take. One that needs more is not begun.
     techniques
         Switches techniques of the search off, see :class:`LinearOracle`.
     proven
@@ -371,6 +370,7 @@ def solve_search(
             "oracle_calls": session.calls,
             "nodes": session.nodes,
             "phase_two": session.phase_two,
+            "memory_needed": session.memory_needed,
             "fewest_splits": smallest,
             "time": session.elapsed,
         },

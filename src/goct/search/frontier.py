@@ -24,6 +24,7 @@ from goct.plane.hull import Point
 from goct.plane.oracle import Session, StopError
 from goct.plane.points import Points
 from goct.problem import Problem
+from goct.search.oracle import MEMORY_LIMIT
 from goct.search.problem_oracle import ProblemOracle
 from goct.search.questions import SearchOracle
 from goct.solution import Certificate, Limit, Limits
@@ -264,7 +265,7 @@ def frontier(
     pareto: bool = False,
     time_limit: float | None = None,
     n_jobs: int = 1,
-    memory_limit: int = 1 << 30,
+    memory_limit: int = MEMORY_LIMIT,
     callback: Callable[[FrontierProgress], Any] | None = None,
     certificate: str | os.PathLike[str] | None = None,
     executor: Any = None,

@@ -46,6 +46,9 @@ NARROW, FEW = 8, 500
 """Columns of ranks with no more thresholds are searched as 0/1 features; and all columns if there
 are no more in all."""
 
+MEMORY_LIMIT = 1 << 31
+"""Bytes that a search may take by default."""
+
 _LARGEST = 2**63 - 1
 
 
@@ -181,7 +184,7 @@ class LinearOracle:
         X: ArrayLike,
         weights: ArrayLike | None = None,
         *,
-        memory_limit: int = 1 << 30,
+        memory_limit: int = MEMORY_LIMIT,
         n_jobs: int = 1,
         techniques: Mapping[str, bool] | None = None,
     ) -> None:
@@ -202,7 +205,7 @@ class LinearOracle:
         ranks: ArrayLike,
         weights: ArrayLike | None = None,
         *,
-        memory_limit: int = 1 << 30,
+        memory_limit: int = MEMORY_LIMIT,
         n_jobs: int = 1,
         techniques: Mapping[str, bool] | None = None,
         narrow: int = NARROW,

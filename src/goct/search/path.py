@@ -112,8 +112,7 @@ def _try_small(session: BudgetsSession, core: ProblemOracle) -> None:
         with suppress(TooFineError):
             _search_plane(run, core)
     except StopError:
-        session.limit = run.limit
-        raise
+        session.stop(run.limit, run.memory_needed)
     finally:
         for incumbent in small.incumbents:
             if incumbent.tree is not None:

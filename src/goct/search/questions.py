@@ -145,7 +145,7 @@ class CostOracle:
         if result.limit is not Limit.NONE:
             if to_bound is not None:
                 session.tighten(to_bound(least))
-            session.stop(result.limit)
+            session.stop(result.limit, int(result.stats["memory_needed"]))
         return Answer(tree, least)
 
     def solve_by_splits(
@@ -191,7 +191,7 @@ class CostOracle:
         if learn is not None:
             learn(answers)
         if results[0].limit is not Limit.NONE:
-            session.stop(results[0].limit)
+            session.stop(results[0].limit, int(results[0].stats["memory_needed"]))
         return answers
 
     def solve_fewest(
@@ -472,7 +472,7 @@ class SearchOracle(CostOracle):
             if take is not None:
                 take(tree)
         if result.limit is not Limit.NONE:
-            session.stop(result.limit)
+            session.stop(result.limit, int(result.stats["memory_needed"]))
         return tree
 
     def _costs(self, a: int, b: int, split_cost: int = 0) -> NDArray[np.int64]:
