@@ -45,7 +45,8 @@ Data: TypeAlias = Annotated[
     ),
 ]
 Conditions: TypeAlias = Annotated[
-    list[str] | None, Keep(help="A condition such as 'recall >= 0.9'; may be repeated.")
+    list[str] | None,
+    Keep(help="A condition such as 'recall >= 0.9' or 'alerts <= 20%'; may be repeated."),
 ]
 Save: TypeAlias = Annotated[Path | None, Output(help="Write the tree to this JSON file.")]
 Report: TypeAlias = Annotated[Path | None, Output(help="Write a report to this HTML file.")]
