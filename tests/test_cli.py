@@ -1116,6 +1116,26 @@ def test_a_time_limit_keeps_the_best_tree(hard: Path, tmp_path: Path) -> None:
     assert "the time limit was reached" in report.read_text()
 
 
+@pytest.mark.slow
+def test_a_search_that_is_stopped_is_no_worse_than_cart(hard: Path, tmp_path: Path) -> None:
+    model = tmp_path / "m.json"
+    result = run("fit", hard, *HARD, "--no-tune", "--time-limit", 2, "--save", model)
+    assert "stopped by the clock; --time-limit none" in result.output
+    learned = Model.load(model)
+    (cart,) = learned.rivals
+    assert cart.splits <= learned.tree.splits
+    assert learned.train.value.value >= cart.train_value.value
+
+
+def test_there_need_not_be_a_time_limit(customers: Path) -> None:
+    fit = ("fit", customers, "--target", "bought", "--depth", 1)
+    result = run(*fit, "--time-limit", "none")
+    assert result.exit_code == 0, result.output
+    assert "for the last search" in result.output
+    assert "is not a number from 0.01 on" in fails(*fit, "--time-limit", "soon")
+    assert "is not a number from 0.01 on" in fails(*fit, "--time-limit", "nan")
+
+
 def test_a_certificate_is_written_and_checked(customers: Path, tmp_path: Path) -> None:
     proof, report = tmp_path / "proof.gct", tmp_path / "report.html"
     written = ("--certificate", proof, "--report", report, "--test-size", 0.2)
@@ -1216,4 +1236,4 @@ def test_cart_is_left_out_where_it_takes_too_long(
     monkeypatch.setattr("goct.cart._CELLS_PER_SECOND", 1e-3)
     fit = ("fit", customers, "--target", "bought", "--depth", 1, "--no-tune")
     assert "CART is left out" in run(*fit, "--time-limit", 60).output
-    assert "CART  0." in run(*fit).output
+    assert "CART  0." in run(*fit, "--time-limit", "none").output

@@ -23,6 +23,8 @@ from goct.task import SizeLimit
 _DEPTH = 3
 _MOST_DEPTH = 10
 _BY_DEFAULT = -1  # the depth if none is given
+_LEAST_SECONDS = 0.01
+_SECONDS = 60.0  # of goct fit and explore
 
 # The panels of --help, in their order.
 _PANELS = (
@@ -125,6 +127,26 @@ def _read_depth(text: str | int) -> int | None:
     return depth
 
 
+def _read_seconds(text: str | float) -> float | None:
+    if str(text).lower() == "none":
+        return None
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not seconds >= _LEAST_SECONDS:  # not a number is none
+        raise typer.BadParameter(f"{text!r} is not a number from {_LEAST_SECONDS} on, or none")
+    return seconds
+
+
+Seconds: TypeAlias = Annotated[
+    float | None,
+    Searching(
+        "--time-limit", parser=_read_seconds, metavar="SECONDS", help="Seconds at most, or none."
+    ),
+]
+
+
 def _read_jobs(text: str | int) -> int:
     if not re.fullmatch(r"-1|[1-9]\d{0,5}", str(text)):
         raise typer.BadParameter(f"{text!r} is not a number from 1 on, or -1")
@@ -197,7 +219,7 @@ class LearningOptions(Options):
             "of text.",
         ),
     ] = None
-    time_limit: Annotated[float | None, Searching(min=0.01, help="Seconds at most.")] = None
+    time_limit: Seconds = None
     n_jobs: Annotated[
         int,
         Searching(
@@ -309,6 +331,7 @@ class TestOptions(GoalOptions):
 class FitOptions(TestOptions):
     """The options of ``goct fit``."""
 
+    time_limit: Seconds = _SECONDS
     splits: Annotated[
         str,
         Trees(
@@ -370,6 +393,7 @@ class FitOptions(TestOptions):
 class ExploreOptions(TestOptions):
     """The options of ``goct explore``."""
 
+    time_limit: Seconds = _SECONDS
     min_leaf: Annotated[
         int | None,
         Trees(min=0, help="Rows in a leaf at least; chosen by the folds, if not given."),
