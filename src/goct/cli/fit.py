@@ -6,6 +6,7 @@ import re
 import time
 from collections import Counter
 from dataclasses import fields, replace
+from importlib import import_module
 from math import inf
 from typing import TYPE_CHECKING, Any
 
@@ -198,8 +199,11 @@ def _needs_proof(solution: Solution, options: FitOptions) -> bool:
 
 def _seconds_to_search(prepared: Prepared) -> float | None:
     """Return what is left of the time limit before CART is compared with, if there is time."""
-    left, cart = seconds_left(), 2 * seconds_for_cart(prepared.train)
-    return left if left is None or cart > left / 4 else left - cart
+    if seconds_left() is None:
+        return None
+    import_module("sklearn.tree")  # may take longer than CART itself
+    left, cart = seconds_left() or 0.0, 2 * seconds_for_cart(prepared.train)
+    return left if cart > left / 4 else left - cart
 
 
 def _grow(
