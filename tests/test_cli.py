@@ -269,7 +269,7 @@ def test_fit_at_any_depth(tmp_path: Path) -> None:
     assert Model.load(model).question.max_depth is None
     assert "tree of any depth" in report.read_text()
     assert "max_splits" in fails(*fit)
-    assert "or any" in fails("fit", file, "--target", "y", "--depth", "11")
+    assert "or any" in fails("fit", file, "--target", "y", "--depth", "65")
 
 
 @pytest.mark.parametrize(
@@ -826,8 +826,12 @@ def test_targets(customers: Path, tmp_path: Path) -> None:
     )
     empty = write(tmp_path, "x,y\n1,\n2,NA\n")
     assert "has no value at all" in fails("fit", empty, "--target", "y")
-    numbers = write(tmp_path, "x,y\n" + "".join(f"{i},{i * 1.5}\n" for i in range(40)))
-    assert "has 40 different numbers, so it is a quantity" in fails("fit", numbers, "--target", "y")
+    numbers = write(tmp_path, "x,y\n" + "".join(f"{i},{i % 40 * 1.5}\n" for i in range(99)))
+    quantity = fails("fit", numbers, "--target", "y")
+    assert "has 40 different numbers, so it is a quantity" in quantity
+    assert "--categorical y takes each number for a class" in quantity
+    as_codes = ("--categorical", "y", "--depth", 1, "--no-tune")
+    assert run("fit", numbers, "--target", "y", *as_codes).exit_code == 0
     names = write(tmp_path, "x,y\n" + "".join(f"{i},n{i}\n" for i in range(60)))
     assert "60 different values" in fails("fit", names, "--target", "y")
     lonely = write(tmp_path, "y\na\nb\n")

@@ -19,9 +19,9 @@ from goct._deadline import deadline
 from goct.data import Dialect, TableFile, find_dialect
 from goct.metrics import get_metric
 from goct.task import SizeLimit
+from goct.tree import MAX_DEPTH
 
 _DEPTH = 3
-_MOST_DEPTH = 10
 _BY_DEFAULT = -1  # the depth if none is given
 _LEAST_SECONDS = 0.01
 _SECONDS = 60.0  # of goct fit and explore
@@ -122,8 +122,8 @@ def _read_depth(text: str | int) -> int | None:
         depth = int(text)
     except ValueError:
         depth = -1
-    if not 0 <= depth <= _MOST_DEPTH:
-        raise typer.BadParameter(f"{text!r} is not a number from 0 to {_MOST_DEPTH}, or any")
+    if not 0 <= depth <= MAX_DEPTH:
+        raise typer.BadParameter(f"{text!r} is not a number from 0 to {MAX_DEPTH}, or any")
     return depth
 
 
@@ -189,7 +189,8 @@ class LearningOptions(Options):
             parser=_read_depth,
             metavar="DEPTH",
             show_default="3, and 4 if the size is tuned",
-            help="The largest depth, up to 10; or any, with a split penalty or --max-splits.",
+            help=f"The largest depth, up to {MAX_DEPTH}; or any, with a split penalty or "
+            "--max-splits.",
         ),
     ] = _BY_DEFAULT
     max_splits: Annotated[int | None, Trees(min=0, help="Splits at most.")] = None
@@ -202,7 +203,11 @@ class LearningOptions(Options):
     thresholds: Annotated[int | None, Trees(min=1, help="Thresholds per column at most.")] = None
     categorical: Annotated[
         list[str] | None,
-        Reading(help="A column of codes, not numbers; may be repeated.", metavar="COLUMN"),
+        Reading(
+            help="A column of codes, not numbers; or the target, if each number is a class; may be "
+            "repeated.",
+            metavar="COLUMN",
+        ),
     ] = None
     missing: Annotated[
         list[str] | None,
