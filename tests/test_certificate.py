@@ -170,6 +170,8 @@ COSTS = CostMatrix([[0, 5], [1, 0]])
         ("f1", [COSTS >= -100, "recall >= 0.5"]),
         (get_metric("accuracy") - Fraction(1, 9) * get_metric("recall"), ["recall >= 0.5"]),
         (OWN, [OWN >= 20]),
+        ("f1", ["fp <= 40%", "fn <= 60%"]),
+        ("accuracy", ["tp >= 30%", "tn >= 30%"]),
     ],
 )
 def test_the_checker_follows_what_the_engine_knows(

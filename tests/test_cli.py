@@ -269,7 +269,7 @@ def test_fit_at_any_depth(tmp_path: Path) -> None:
     assert Model.load(model).question.max_depth is None
     assert "tree of any depth" in report.read_text()
     assert "max_splits" in fails(*fit)
-    assert "or any" in fails("fit", file, "--target", "y", "--depth", "11")
+    assert "or any" in fails("fit", file, "--target", "y", "--depth", "65")
 
 
 @pytest.mark.parametrize(
@@ -826,8 +826,12 @@ def test_targets(customers: Path, tmp_path: Path) -> None:
     )
     empty = write(tmp_path, "x,y\n1,\n2,NA\n")
     assert "has no value at all" in fails("fit", empty, "--target", "y")
-    numbers = write(tmp_path, "x,y\n" + "".join(f"{i},{i * 1.5}\n" for i in range(40)))
-    assert "has 40 different numbers, so it is a quantity" in fails("fit", numbers, "--target", "y")
+    numbers = write(tmp_path, "x,y\n" + "".join(f"{i},{i % 40 * 1.5}\n" for i in range(99)))
+    quantity = fails("fit", numbers, "--target", "y")
+    assert "has 40 different numbers, so it is a quantity" in quantity
+    assert "--categorical y takes each number for a class" in quantity
+    as_codes = ("--categorical", "y", "--depth", 1, "--no-tune")
+    assert run("fit", numbers, "--target", "y", *as_codes).exit_code == 0
     names = write(tmp_path, "x,y\n" + "".join(f"{i},n{i}\n" for i in range(60)))
     assert "60 different values" in fails("fit", names, "--target", "y")
     lonely = write(tmp_path, "y\na\nb\n")
@@ -1116,6 +1120,26 @@ def test_a_time_limit_keeps_the_best_tree(hard: Path, tmp_path: Path) -> None:
     assert "the time limit was reached" in report.read_text()
 
 
+@pytest.mark.slow
+def test_a_search_that_is_stopped_is_no_worse_than_cart(hard: Path, tmp_path: Path) -> None:
+    model = tmp_path / "m.json"
+    result = run("fit", hard, *HARD, "--no-tune", "--time-limit", 2, "--save", model)
+    assert "stopped by the clock; --time-limit none" in result.output
+    learned = Model.load(model)
+    (cart,) = learned.rivals
+    assert cart.splits <= learned.tree.splits
+    assert learned.train.value.value >= cart.train_value.value
+
+
+def test_there_need_not_be_a_time_limit(customers: Path) -> None:
+    fit = ("fit", customers, "--target", "bought", "--depth", 1)
+    result = run(*fit, "--time-limit", "none")
+    assert result.exit_code == 0, result.output
+    assert "for the last search" in result.output
+    assert "is not a number from 0.01 on" in fails(*fit, "--time-limit", "soon")
+    assert "is not a number from 0.01 on" in fails(*fit, "--time-limit", "nan")
+
+
 def test_a_certificate_is_written_and_checked(customers: Path, tmp_path: Path) -> None:
     proof, report = tmp_path / "proof.gct", tmp_path / "report.html"
     written = ("--certificate", proof, "--report", report, "--test-size", 0.2)
@@ -1216,4 +1240,4 @@ def test_cart_is_left_out_where_it_takes_too_long(
     monkeypatch.setattr("goct.cart._CELLS_PER_SECOND", 1e-3)
     fit = ("fit", customers, "--target", "bought", "--depth", 1, "--no-tune")
     assert "CART is left out" in run(*fit, "--time-limit", 60).output
-    assert "CART  0." in run(*fit).output
+    assert "CART  0." in run(*fit, "--time-limit", "none").output

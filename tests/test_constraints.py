@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
+import json
 from fractions import Fraction
 from itertools import product
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from goct import Problem, Status, solve
 from goct.constraints import MaxFeatures, MetricConstraint, check_constraints, get_constraint
-from goct.metrics import F1, METRICS, Confusion, FalsePositives, Precision, Recall
+from goct.metrics import (
+    F1,
+    METRICS,
+    Confusion,
+    FalsePositives,
+    Precision,
+    PredictedPositives,
+    Recall,
+    Share,
+)
 from goct.tree import Leaf, Split, Tree
 
 PROBLEM = Problem.from_arrays([[0], [0], [1], [1]], [0, 0, 0, 1])
+CASES = json.loads((Path(__file__).parent / "limits.json").read_text(encoding="utf-8"))
 TREE = Tree(Split(0, Leaf(0), Leaf(1)), PROBLEM.classes, PROBLEM.feature_names)
 
 
@@ -43,6 +56,30 @@ def test_they_are_checked_exactly() -> None:
 )
 def test_text_is_read(text, expected) -> None:
     assert get_constraint(text) == expected
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case['text']} {case['cells']}")
+def test_the_table_of_conditions(case: Any) -> None:
+    # tests/report/test_metrics.py has the page read the same ones
+    problem = Problem.from_arrays([[1], [1], [0], [0]], [1, 0, 1, 0], sample_weight=case["cells"])
+    tree = Tree(Split(0, Leaf(0), Leaf(1)), problem.classes, problem.feature_names)
+    if "error" in case:
+        with pytest.raises(ValueError, match=case["error"]):
+            check_constraints(case["text"], problem)
+        return
+    (limit,) = check_constraints(case["text"], problem)
+    assert limit.is_met(tree, problem) == case["kept"]
+
+
+def test_shares_are_of_the_rows_at_hand() -> None:
+    few = Problem.from_arrays([[1], [0], [0]], [0, 0, 1])
+    alarms = get_constraint("alerts <= 50%")
+    assert alarms == (Share(PredictedPositives()) <= 0.5) == get_constraint(alarms.name)
+    assert alarms.describe(TREE, few) == "predicted_positives <= 50%  (it is 33.3333%)"
+    assert alarms.describe(TREE, PROBLEM) == "predicted_positives <= 50%  (it is 50%)"
+    (of_rows,) = (solve(PROBLEM, "recall", 1, constraints=t) for t in ["fp <= 34%"])
+    assert of_rows.value == 1
+    assert solve(PROBLEM, "recall", 1, constraints="fp <= 33%").value == 0
 
 
 @pytest.mark.parametrize(

@@ -243,7 +243,26 @@ def test_a_good_tree_of_every_size_comes_before_any_proof(metric, monkeypatch) -
     assert (values - values[0] >= 0.4 * (best - best[0])).all()
 
 
-def stop_the_search(session, _core) -> None:
+def test_small_sizes_are_proven_first(monkeypatch) -> None:
+    rng = np.random.default_rng(0)
+    problem = Problem.from_arrays(rng.integers(0, 2, (300, 9)), rng.integers(0, 2, 300))
+    best = [solution.value for solution in goct.path(problem, "f1", 4)]
+    try_small = search_path._try_small
+
+    def try_small_and_stop(session, core, depth) -> None:
+        try_small(session, core, depth)
+        if depth == 3:
+            session.stop(Limit.TIME)
+
+    monkeypatch.setattr(search_path, "_try_small", try_small_and_stop)
+    found = goct.path(problem, "f1", 4)
+    assert found.limit is Limit.TIME
+    assert [solution.value for solution in found[:4]] == best[:4]
+    assert all(solution.status is Status.OPTIMAL for solution in found[:4])
+    assert found[15].status is Status.FEASIBLE
+
+
+def stop_the_search(session, _core, _depth) -> None:
     session.stop(Limit.TIME)
 
 

@@ -38,6 +38,18 @@ def test_status_follows_from_the_bound() -> None:
     assert feasible.gap == Fraction(11, 100)
 
 
+def test_trees_and_bounds_from_elsewhere() -> None:
+    solution = make(Exact(Fraction(7, 10)), limit=Limit.TIME)
+    leaf = Tree(Leaf(1), PROBLEM.classes, PROBLEM.feature_names)  # as good, without a split to pay
+    better = solution.improved(leaf)
+    assert (better.tree, better.objective, better.bound) == (leaf, Fraction(3, 5), solution.bound)
+    assert better.limit is Limit.TIME
+    assert better.improved(TREE) is better
+    too_deep = Tree(Split(0, Leaf(1), Split(1, Leaf(1), Leaf(0))), TREE.classes, TREE.feature_names)
+    assert solution.improved(too_deep) is solution.improved() is solution
+    assert better.improved(bound=Exact(Fraction(3, 5))).status is Status.OPTIMAL
+
+
 def test_a_bound_below_the_objective_is_a_bug_and_raises() -> None:
     with pytest.raises(AssertionError, match="above its bound"):
         make(Exact(Fraction(1, 2)))

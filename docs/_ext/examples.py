@@ -31,7 +31,7 @@ _EXAMPLE = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 _COMMAND = re.compile(r"^\$ (?P<command>(?:.*\\\n)*.*)\n(?P<output>(?:(?!\$ ).*\n)*)", re.MULTILINE)
-_TIME = re.compile(r"^time +[\d.]+ s$", re.MULTILINE)
+_TIME = re.compile(r"^time +[\d.]+ s( in all, [\d.]+ s of it for the last search)?$", re.MULTILINE)
 _SETTLED = (0, 3)  # exit codes: done, or stopped at a limit
 
 

@@ -34,6 +34,12 @@ def seconds_left(otherwise: float | None = None) -> float | None:
     return otherwise if limit is None else max(limit[1] - time.perf_counter(), 1e-3)
 
 
+def share_of_time(share: float) -> float | None:
+    """Return a part of what is left of the time limit, if there is one."""
+    left = seconds_left()
+    return None if left is None else share * left
+
+
 def check_deadline(doing: str) -> None:
     """Raise a `NoTreeError` that says what was being done when the time was up."""
     limit = _LIMIT.get()

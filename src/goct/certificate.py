@@ -85,6 +85,8 @@ def metric_terms(metric: Metric) -> Terms:
             name, options["upper"] = "dor", str(as_fraction(metric.upper))
         case catalogue.SmoothedDOR():
             name, options["epsilon"] = "dor_smoothed", str(as_fraction(metric.epsilon))
+        case catalogue.Share():
+            name += "_share"
         case _ if type(metric).__module__ != catalogue.__name__ or isinstance(
             metric, catalogue.CustomMetric
         ):

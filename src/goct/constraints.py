@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from goct._validation import check_count, plain, suggest
 from goct.exact import as_fraction
-from goct.metrics import get_metric
+from goct.metrics import Share, get_metric
+from goct.metrics.catalogue import Count
 from goct.metrics.constraint import Constraint, MetricConstraint
 
 if TYPE_CHECKING:
@@ -267,6 +268,11 @@ def _listed(features: tuple[Feature, ...]) -> str:
     return ", ".join(map(str, features)) or "nothing"
 
 
+# A power of ten with millions of digits would take forever.
+_DECIMAL = r"([0-9]{1,40}\.?[0-9]{0,40}|\.[0-9]{1,40})([eE][+-]?[0-9]{1,2})?"
+_NUMBER = rf"[+-]?([0-9]{{1,40}}/0*[1-9][0-9]{{0,39}}|{_DECIMAL})"
+
+
 def get_constraint(constraint: Any) -> Constraint:
     """Return a constraint from its text, or as it is.
 
@@ -274,7 +280,8 @@ def get_constraint(constraint: Any) -> Constraint:
     ----------
     constraint
         A :class:`Constraint`, or a text such as "recall >= 0.9": the name of a
-        metric, ">=" or "<=", and a number.
+        metric, ">=" or "<=", and a number, which may end in "%". After a count that is a
+        share, see :class:`goct.metrics.Share`.
 
     Raises
     ------
@@ -290,22 +297,19 @@ def get_constraint(constraint: Any) -> Constraint:
             "a constraint must be made like Recall() >= 0.9, or be a text such as "
             f"'recall >= 0.9'; got {constraint!r}"
         )
-    match = re.fullmatch(r"\s*(.+?)\s*(>=|<=)\s*(\S+?)(%?)\s*", constraint)
+    match = re.fullmatch(r"\s*(.+?)\s*(>=|<=|≥|≤)\s*([^\s%]+)\s*(%?)\s*", constraint)
     if match is None:
         raise ValueError(
             f"cannot read the constraint {constraint!r}; write a metric, >= or <=, and a number, "
             "as in 'recall >= 0.9'"
         )
-    metric = get_metric(match[1])
-    try:
-        if not re.fullmatch(r"[^eE]{1,40}([eE][+-]?\d{1,2})?", match[3]):
-            raise ValueError  # a power of ten with millions of digits would take forever
-        threshold = Fraction(match[3])
-    except (ValueError, ZeroDivisionError):
-        raise ValueError(
-            f"cannot read the number {match[3]!r} in the constraint {constraint!r}"
-        ) from None
-    return MetricConstraint(metric, match[2], threshold / 100 if match[4] else threshold)
+    metric, sense = get_metric(match[1]), {"≥": ">=", "≤": "<="}.get(match[2], match[2])
+    if not re.fullmatch(_NUMBER, match[3]):
+        raise ValueError(f"cannot read the number {match[3]!r} in the constraint {constraint!r}")
+    threshold = Fraction(match[3])
+    if match[4] and isinstance(metric, Count):
+        metric = Share(metric)
+    return MetricConstraint(metric, sense, threshold / 100 if match[4] else threshold)
 
 
 def check_constraints(constraints: Any, problem: Problem) -> tuple[Constraint, ...]:

@@ -180,7 +180,7 @@ def _find_fronts(path: Path, deadline: float, n_jobs: int) -> list[_Front]:
                 min_leaf_weight=size.min_leaf_weight,
                 min_samples_leaf=size.min_samples_leaf,
                 pareto=pareto,
-                time_limit=share,
+                time_limit=None if share == inf else share,
                 n_jobs=n_jobs,
             )
             if not pareto:

@@ -72,6 +72,8 @@ class PathProgress:
     def describe(self) -> str:
         """Return the state as a line of text."""
         largest = Progress(self.elapsed, self.objective, self.bound, self.nodes).describe()
+        if self.objective == self.bound:
+            largest = f"{self.elapsed:8.1f} s  best {float(self.bound):.6f}"
         return f"{largest}  {self.proven} of {self.total} numbers of splits proven"
 
 

@@ -311,6 +311,22 @@ class Solution:
         penalty = " − penalty" if self.split_penalty else ""
         return finish(ax, "seconds", self.metric.name + penalty, "best")
 
+    def improved(self, tree: Tree | None = None, bound: Exact | None = None) -> Solution:
+        """Return what is known if a tree from elsewhere is better, or a proven bound smaller.
+
+        A tree that the question does not allow is none, and a certificate stays with its tree.
+        """
+        is_settled = self.status in (Status.OPTIMAL, Status.INFEASIBLE)
+        if is_settled or self.certificate is not None:
+            return self
+        best, least = self.tree, self.bound if bound is None else min(self.bound, bound)
+        if tree is not None and self.task.refusal(tree) is None:
+            reached = self.task.objective(tree)
+            best = tree if self.objective is None or reached > self.objective else best
+        if best is self.tree and least == self.bound:
+            return self
+        return Solution.of_tree(self.task, best, least, limit=self.limit, stats=self.stats)
+
     @property
     def fewest_splits(self) -> bool:
         """Whether it is certain that no tree that is as good has fewer splits."""
@@ -368,7 +384,15 @@ class Solution:
             facts.append(("certificate", self.certificate.describe()))
             facts.append(("to check it", self.certificate.command))
         if (seconds := self.stats.get("time")) is not None:
-            facts.append(("time", f"{seconds:.2f} s"))
+            total = self.stats.get("total_time")
+            facts.append(
+                (
+                    "time",
+                    f"{seconds:.2f} s"
+                    if total is None
+                    else f"{total:.2f} s in all, {seconds:.2f} s of it for the last search",
+                )
+            )
         width = max(len(name) for name, _ in facts) + 2
         lines += [f"{one_line(name):<{width}}{one_line(fact)}" for name, fact in facts]
         return "\n".join(lines)

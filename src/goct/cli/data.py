@@ -97,7 +97,8 @@ def prepare(
     notes = list(table.notes)
     if options.drop_missing_target:
         table = _with_target(table, target, notes)
-    labels, classes, positive = _labels(table, target, options.positive, notes)
+    has_codes = target in (options.categorical or ())
+    labels, classes, positive = _labels(table, target, options.positive, notes, has_codes)
     weights = None if weight is None else _weights(table, weight)
     class_weight = _class_weight(options.class_weight, classes)
     features = table.without({target, weight or target})
@@ -290,7 +291,7 @@ def _with_target(table: Table, target: str, notes: list[str]) -> Table:
 
 
 def _labels(
-    table: Table, target: str, positive: str | None, notes: list[str]
+    table: Table, target: str, positive: str | None, notes: list[str], has_codes: bool
 ) -> tuple[NDArray[Any], tuple[Any, ...], int | None]:
     """Return the labels, the classes in order, and the place of the positive one.
 
@@ -311,10 +312,13 @@ def _labels(
     counts = Counter(values.tolist())
     numbers = {label: float(label) for label in counts if _NUMBER.fullmatch(label)}
     is_numeric = len(numbers) == len(counts)
-    if is_numeric and len(counts) > _MANY_NUMBERS:
+    if is_numeric and len(counts) > _MANY_NUMBERS and not has_codes:
+        few = len(counts) <= MAX_CLASSES
+        how = f"; --categorical {shlex.quote(target)} takes each number for a class" if few else ""
         raise UsageError(
             f"{table.path}: the target {target!r} has {len(counts)} different numbers, so it is a "
             "quantity and not a class; make classes of it first, such as above and below a limit"
+            + how
         )
     if len(counts) > MAX_CLASSES:
         raise UsageError(

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import typer
 
-from goct._deadline import deadline, seconds_left
+from goct._deadline import deadline, seconds_left, share_of_time
 from goct.cli.data import Prepared, prepare_for
 from goct.cli.guard import Code, UsageError, check_outputs, note
 from goct.cli.options import ExploreOptions, LearningOptions, command
@@ -34,7 +34,6 @@ from goct.solve import one_against_the_rest
 if TYPE_CHECKING:
     from goct.cli.tune import Tuned
 
-_SECONDS = 60.0
 _SECONDS_OF_A_REPORT = 10.0
 _MOST_SPLITS = 15
 _FOR_TREES = 0.8  # the rest of the time is for writing them down
@@ -57,21 +56,19 @@ def explore(options: ExploreOptions) -> None:
     if folds and min(Counter(prepared.labels.tolist()).values()) < 2:
         folds = 0
         note("sizes are not validated: a class has only one row")
-    seconds = seconds_left(_SECONDS) or _SECONDS
-    with deadline(seconds):
-        with deadline(seconds * 2 / 3), ProgressDisplay(options.quiet) as progress:
-            given = _MOST_SPLITS if options.max_splits is None else options.max_splits
-            sized = replace(options, max_splits=min(given, _MOST_SPLITS))
-            tuned = tune_size(prepared, goal, sized, (), min_leaf, progress, folds)
-        found = find_trees(
-            tuned.path,
-            prepared.model,
-            validation=tuned.validation,
-            test=prepared.test,
-            rows=_some_rows(prepared, options.rows, options.seed),
-            time_limit=0.0 if tuned.is_interrupted else _FOR_TREES * (seconds_left() or _SECONDS),
-            n_jobs=options.n_jobs,
-        )
+    with deadline(share_of_time(2 / 3)), ProgressDisplay(options.quiet) as progress:
+        given = _MOST_SPLITS if options.max_splits is None else options.max_splits
+        sized = replace(options, max_splits=min(given, _MOST_SPLITS))
+        tuned = tune_size(prepared, goal, sized, (), min_leaf, progress, folds)
+    found = find_trees(
+        tuned.path,
+        prepared.model,
+        validation=tuned.validation,
+        test=prepared.test,
+        rows=_some_rows(prepared, options.rows, options.seed),
+        time_limit=0.0 if tuned.is_interrupted else share_of_time(_FOR_TREES) or inf,
+        n_jobs=options.n_jobs,
+    )
     write_report(found, options.output)
     if not options.quiet:
         typer.echo(_account(found))

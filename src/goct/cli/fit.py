@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
+import time
 from collections import Counter
 from dataclasses import fields, replace
+from importlib import import_module
 from math import inf
 from typing import TYPE_CHECKING, Any
 
 import typer
 
-from goct._deadline import seconds_left
+from goct._deadline import deadline, seconds_left, share_of_time
 from goct._validation import check_choice
 from goct.cart import seconds_for_cart
 from goct.certificate import annotate
@@ -30,15 +32,17 @@ from goct.metrics import Metric, is_total
 from goct.model import Model, Quantity, Rival
 from goct.report.caveats import warnings_of
 from goct.report.per_row import per_row
-from goct.report.rivals import compare_with_cart
+from goct.report.rivals import grow_cart, rival_of
 from goct.search.path import can_share
 from goct.solution import Limit, Solution, Status
 from goct.solve import ENGINES, one_against_the_rest, solve
 from goct.task import Task
+from goct.tree import Tree
 
 if TYPE_CHECKING:
     from goct.cli.tune import Tuned
 
+_FOR_PROOF = 0.25  # of the time limit, at least, for the tree of the size that was chosen
 _GRACE = 0.2  # seconds that a comparison with CART may take beyond the time limit
 
 
@@ -48,8 +52,9 @@ def fit(options: FitOptions) -> None:
 
     How many splits it has is chosen by cross-validation, unless --splits gives a number,
     --split-penalty a price, or --no-tune says otherwise. Ctrl-C ends the search and keeps the
-    best tree found so far.
+    best tree found so far, and so does the time limit, 60 seconds by default.
     """
+    started = time.monotonic()
     check_outputs([options.data], [options.save, options.report, options.certificate])
     asked = [get_constraint(text) for text in options.constraint or ()]
     asked += _column_constraints(options)
@@ -69,12 +74,17 @@ def fit(options: FitOptions) -> None:
         if tunes:
             from goct.cli.tune import tune_size  # loads scikit-learn, which takes a moment
 
-            tuned = tune_size(prepared, goal, options, asked, min_leaf, progress)
+            with deadline(share_of_time(1 - _FOR_PROOF)):
+                tuned = tune_size(prepared, goal, options, asked, min_leaf, progress)
             solution = tuned.solution
-        if tuned is not None and tuned.is_interrupted and options.certificate is not None:
-            note("no certificate was written: interrupted")
-        elif tuned is None or (options.certificate is not None and solution.tree is not None):
-            size = options.size(most, min_leaf) if tuned is None else solution.task.size
+            if not tuned.is_interrupted and solution.limit is not Limit.NONE:
+                solution = solution.improved(_grow(prepared, goal, solution.task))
+        if tuned is not None and tuned.is_interrupted:
+            if options.certificate is not None:
+                note("no certificate was written: interrupted")
+        elif tuned is None or _needs_proof(solution, options):
+            known = None if tuned is None else solution
+            size = options.size(most, min_leaf) if known is None else known.task.size
             if options.executor is not None:
                 given["executor"] = options.executor
             solution = solve(
@@ -86,13 +96,16 @@ def fit(options: FitOptions) -> None:
                 min_samples_leaf=size.min_samples_leaf,
                 constraints=asked,
                 engine=options.engine,
-                time_limit=seconds_left(),
-                start=None if tuned is None else solution.tree,
+                time_limit=_seconds_to_search(prepared),
+                start=None if known is None else known.tree,
                 callback=progress,
                 n_jobs=options.n_jobs,
                 certificate=options.certificate,
                 **given,
             )
+            if known is not None:
+                solution = solution.improved(bound=known.bound)
+            solution = solution.improved(_grow(prepared, goal, solution.task))
     if solution.certificate is not None:
         reading = _reading(options)
         solution = replace(solution, certificate=annotate(solution.certificate, reading))
@@ -100,9 +113,12 @@ def fit(options: FitOptions) -> None:
         note(solution.describe_status())
         infeasible = solution.status is Status.INFEASIBLE
         raise typer.Exit(Code.INFEASIBLE if infeasible else Code.NO_TREE)
-    model = model_of(prepared, goal, solution)
+    solution, rivals = beside_cart(prepared, goal, solution)
+    model = replace(prepared.model(solution), rivals=rivals)
     if tuned is not None:
         model = replace(model, validation=tuned.validation)
+        total = time.monotonic() - started
+        solution = replace(solution, stats=solution.stats | {"total_time": total})
     if options.save is not None:
         model.save(options.save)
     if options.report is not None:
@@ -110,7 +126,8 @@ def fit(options: FitOptions) -> None:
 
         write_page(options.report, prepared, options, model, solution, tuned)
     if not options.quiet:
-        _show(model, solution, [] if tuned is None else tuned.describe())
+        is_stopped = solution.limit is Limit.TIME or (tuned is not None and tuned.is_stopped)
+        _show(model, solution, [] if tuned is None else tuned.describe(), is_stopped)
         written = None if solution.certificate is None else options.certificate
         note_written(options.save, options.report, written)
     if solution.status is not Status.OPTIMAL or (tuned and not tuned.is_complete):
@@ -173,18 +190,47 @@ def _column_constraints(options: FitOptions) -> list[Constraint]:
     return found
 
 
-def model_of(prepared: Prepared, metric: Metric, solution: Solution) -> Model:
-    """Return a tree with all that people keep of it, and CART to compare with."""
-    tree = solution.tree
-    assert tree is not None
-    limits = metric, solution.max_depth, tree.n_leaves, solution.constraints
-    rivals: tuple[Rival, ...] = ()
-    if seconds_for_cart(prepared.train) <= (seconds_left() or inf) + _GRACE:
-        rivals = (compare_with_cart(prepared.train, prepared.test, *limits),)
-    return replace(prepared.model(solution), rivals=rivals)
+def _needs_proof(solution: Solution, options: FitOptions) -> bool:
+    """Say whether the tree that was chosen by folds is searched for once more."""
+    if options.certificate is not None and solution.tree is not None:
+        return True
+    return solution.limit is Limit.TIME
 
 
-def _show(model: Model, solution: Solution, rows: list[tuple[str, str]]) -> None:
+def _seconds_to_search(prepared: Prepared) -> float | None:
+    """Return what is left of the time limit before CART is compared with, if there is time."""
+    if seconds_left() is None:
+        return None
+    import_module("sklearn.tree")  # may take longer than CART itself
+    left, cart = seconds_left() or 0.0, 2 * seconds_for_cart(prepared.train)
+    return left if cart > left / 4 else left - cart
+
+
+def _grow(
+    prepared: Prepared, metric: Metric, task: Task, n_leaves: int | None = None
+) -> Tree | None:
+    """Return CART's tree of a size, by default the largest allowed, if there is time for it."""
+    if seconds_for_cart(prepared.train) > (seconds_left() or inf) + _GRACE:
+        return None
+    most = min(task.size.most_splits + 1, max(prepared.train.n_rows, 1))
+    return grow_cart(prepared.train, metric, task.size.max_depth, n_leaves or most)
+
+
+def beside_cart(
+    prepared: Prepared, metric: Metric, solution: Solution
+) -> tuple[Solution, tuple[Rival, ...]]:
+    """Compare a tree with CART's of its size, and take that if it is better and allowed."""
+    assert solution.tree is not None
+    tree = _grow(prepared, metric, solution.task, solution.tree.n_leaves)
+    if tree is None:
+        return solution, ()
+    if (better := solution.improved(tree)) is not solution:
+        return beside_cart(prepared, metric, better)
+    train, test = prepared.train, prepared.test
+    return solution, (rival_of(tree, train, test, metric, solution.constraints),)
+
+
+def _show(model: Model, solution: Solution, rows: list[tuple[str, str]], is_stopped: bool) -> None:
     typer.echo(solution.summary())
     if is_total(model.question.metric):
         model = per_row(model)
@@ -195,6 +241,8 @@ def _show(model: Model, solution: Solution, rows: list[tuple[str, str]]) -> None
         remarks = [f"breaks {' and '.join(rival.broken)}"] if rival.broken else []
         if rival.splits == 0:
             remarks.append("a single leaf")
+        if rival.depth > model.tree.depth:
+            remarks.append(f"depth {rival.depth}")
         more = f"  ({', '.join(remarks)})" if remarks else ""
         rows.append((rival.name, _number(rival.train_value) + more))
         if rival.test is not None:
@@ -205,6 +253,8 @@ def _show(model: Model, solution: Solution, rows: list[tuple[str, str]]) -> None
         typer.echo(f"{name:<{width}}{text}")
     for text in warnings_of(replace(model, notes=())):  # notes were given when the data was read
         typer.echo(f"\nWARNING: {text}")
+    if is_stopped:
+        note("stopped by the clock; --time-limit none finds the same tree everywhere")
     if not model.rivals:
         note("CART is left out of the comparison: it would take too long, or too much memory")
     if solution.limit is Limit.INTERRUPTED:

@@ -19,10 +19,12 @@ from goct._deadline import deadline
 from goct.data import Dialect, TableFile, find_dialect
 from goct.metrics import get_metric
 from goct.task import SizeLimit
+from goct.tree import MAX_DEPTH
 
 _DEPTH = 3
-_MOST_DEPTH = 10
 _BY_DEFAULT = -1  # the depth if none is given
+_LEAST_SECONDS = 0.01
+_SECONDS = 60.0  # of goct fit and explore
 
 # The panels of --help, in their order.
 _PANELS = (
@@ -45,7 +47,8 @@ Data: TypeAlias = Annotated[
     ),
 ]
 Conditions: TypeAlias = Annotated[
-    list[str] | None, Keep(help="A condition such as 'recall >= 0.9'; may be repeated.")
+    list[str] | None,
+    Keep(help="A condition such as 'recall >= 0.9' or 'alerts <= 20%'; may be repeated."),
 ]
 Save: TypeAlias = Annotated[Path | None, Output(help="Write the tree to this JSON file.")]
 Report: TypeAlias = Annotated[Path | None, Output(help="Write a report to this HTML file.")]
@@ -119,9 +122,29 @@ def _read_depth(text: str | int) -> int | None:
         depth = int(text)
     except ValueError:
         depth = -1
-    if not 0 <= depth <= _MOST_DEPTH:
-        raise typer.BadParameter(f"{text!r} is not a number from 0 to {_MOST_DEPTH}, or any")
+    if not 0 <= depth <= MAX_DEPTH:
+        raise typer.BadParameter(f"{text!r} is not a number from 0 to {MAX_DEPTH}, or any")
     return depth
+
+
+def _read_seconds(text: str | float) -> float | None:
+    if str(text).lower() == "none":
+        return None
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not seconds >= _LEAST_SECONDS:  # not a number is none
+        raise typer.BadParameter(f"{text!r} is not a number from {_LEAST_SECONDS} on, or none")
+    return seconds
+
+
+Seconds: TypeAlias = Annotated[
+    float | None,
+    Searching(
+        "--time-limit", parser=_read_seconds, metavar="SECONDS", help="Seconds at most, or none."
+    ),
+]
 
 
 def _read_jobs(text: str | int) -> int:
@@ -166,7 +189,8 @@ class LearningOptions(Options):
             parser=_read_depth,
             metavar="DEPTH",
             show_default="3, and 4 if the size is tuned",
-            help="The largest depth, up to 10; or any, with a split penalty or --max-splits.",
+            help=f"The largest depth, up to {MAX_DEPTH}; or any, with a split penalty or "
+            "--max-splits.",
         ),
     ] = _BY_DEFAULT
     max_splits: Annotated[int | None, Trees(min=0, help="Splits at most.")] = None
@@ -179,7 +203,11 @@ class LearningOptions(Options):
     thresholds: Annotated[int | None, Trees(min=1, help="Thresholds per column at most.")] = None
     categorical: Annotated[
         list[str] | None,
-        Reading(help="A column of codes, not numbers; may be repeated.", metavar="COLUMN"),
+        Reading(
+            help="A column of codes, not numbers; or the target, if each number is a class; may be "
+            "repeated.",
+            metavar="COLUMN",
+        ),
     ] = None
     missing: Annotated[
         list[str] | None,
@@ -196,7 +224,7 @@ class LearningOptions(Options):
             "of text.",
         ),
     ] = None
-    time_limit: Annotated[float | None, Searching(min=0.01, help="Seconds at most.")] = None
+    time_limit: Seconds = None
     n_jobs: Annotated[
         int,
         Searching(
@@ -308,6 +336,7 @@ class TestOptions(GoalOptions):
 class FitOptions(TestOptions):
     """The options of ``goct fit``."""
 
+    time_limit: Seconds = _SECONDS
     splits: Annotated[
         str,
         Trees(
@@ -369,6 +398,7 @@ class FitOptions(TestOptions):
 class ExploreOptions(TestOptions):
     """The options of ``goct explore``."""
 
+    time_limit: Seconds = _SECONDS
     min_leaf: Annotated[
         int | None,
         Trees(min=0, help="Rows in a leaf at least; chosen by the folds, if not given."),

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import typer
 
 from goct._deadline import seconds_left
 from goct.cli.data import prepare_for
-from goct.cli.fit import model_of
+from goct.cli.fit import beside_cart
 from goct.cli.guard import Code, UsageError, check_outputs, note, note_written
 from goct.cli.options import PathOptions, command
 from goct.cli.progress import ProgressDisplay
@@ -57,7 +58,8 @@ def path(options: PathOptions) -> None:
 
         save_plot(found, options.plot, width=6.0, height=4.0)
     if save is not None and chosen is not None:
-        model_of(prepared, goal, chosen).save(save)
+        chosen, rivals = beside_cart(prepared, goal, chosen)
+        replace(prepared.model(chosen), rivals=rivals).save(save)
     if not options.quiet:
         typer.echo(found.to_text())
         if chosen is not None:

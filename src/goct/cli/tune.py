@@ -49,6 +49,11 @@ class Tuned:
     is_interrupted: bool = False
 
     @property
+    def is_stopped(self) -> bool:
+        """Whether a time limit ended searches, or left out folds."""
+        return not self.is_complete and not self.is_interrupted and seconds_left() is not None
+
+    @property
     def solution(self) -> Solution:
         """The tree of the size that was chosen, or the largest one."""
         return self.path[-1] if self.tuning is None else self.path.smallest(self.tuning.best_splits)
@@ -144,11 +149,16 @@ def tune_size(
     clock.preparation = prepared.seconds
 
     def report(done: int, total: int) -> None:
-        left = clock.elapsed / (done + 1) * (total - done)
-        progress.show(
-            f"{clock.elapsed:8.1f} s  choosing the size: {done} of {total} folds done, "
-            f"about {left:.0f} s left"
-        )
+        since = clock.elapsed
+
+        def describe() -> str:
+            now = clock.elapsed
+            each = max(since / (done + 1), now - since)
+            left = each * (total - done) - (now - since)
+            about = f", about {left:.0f} s left" if left < progress.seconds_left else ""
+            return f"{now:8.1f} s  choosing the size: {done} of {total} folds done{about}"
+
+        progress.show(describe)
 
     def report_estimate(done: int, total: int) -> None:
         progress.show(
@@ -168,6 +178,7 @@ def tune_size(
         if found.limit is Limit.INTERRUPTED or found[-1].tree is None or not folds:
             is_interrupted = found.limit is Limit.INTERRUPTED
             return Tuned(found, None, found.limit is Limit.NONE, is_interrupted)
+        report(0, len(folds))
         try:
             validator = Validator(data, None, options.max_splits)
             n_jobs = options.n_jobs if options.executor is None else -1

@@ -21,6 +21,7 @@ from goct.metrics.catalogue import (
     Precision,
     PredictedPositives,
     Recall,
+    Share,
     SmoothedDOR,
     Specificity,
     TrueNegatives,
@@ -44,6 +45,6 @@ __all__ = [
     "FractionalMetric", "GMean", "InstanceCost", "IntegerObjective", "Jaccard", "LevelLine",
     "LinearMetric", "Metric", "NegativePredictiveValue", "Polynomial", "Precision",
     "PredictedPositives", "Quotient", "QuotientMetric", "QuotientSum", "RationalMetric", "Recall",
-    "Rewards", "Shape", "SmoothedDOR", "Specificity", "TrueNegatives", "TruePositives", "YoudenJ",
-    "choose_metric", "get_metric", "is_total",
+    "Rewards", "Shape", "Share", "SmoothedDOR", "Specificity", "TrueNegatives", "TruePositives",
+    "YoudenJ", "choose_metric", "get_metric", "is_total",
 ]  # fmt: skip

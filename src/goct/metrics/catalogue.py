@@ -251,10 +251,11 @@ class InstanceCost(LinearMetric):
         return reduced(-problem.costs, problem.cost_unit, Fraction(0))
 
 
-class _Count(ClassRewardMetric):
+class Count(ClassRewardMetric):
     """The weight of some cells of the confusion matrix of two classes."""
 
     value_range = 0, None
+    measures = "count"
     _cells: tuple[tuple[int, int], ...]
     """What counts: pairs of true and predicted class, 1 being the positive one."""
 
@@ -276,9 +277,15 @@ class _Count(ClassRewardMetric):
             for k in classes
         ], Fraction(0)
 
+    def whole(self, class_weights: Sequence[Rational], positive: int | None) -> Fraction:
+        """Return the weight of all samples that may count: of the positives, or of others."""
+        sides = {true for true, _ in self._cells}
+        counts = (w for k, w in enumerate(class_weights) if (k == positive) in sides)
+        return sum(map(Fraction, counts), Fraction(0))
+
 
 @dataclass(frozen=True, repr=False)
-class TruePositives(_Count):
+class TruePositives(Count):
     """TP, the weight of the positives that are found; meant for constraints."""
 
     name = "true_positives"
@@ -286,7 +293,7 @@ class TruePositives(_Count):
 
 
 @dataclass(frozen=True, repr=False)
-class TrueNegatives(_Count):
+class TrueNegatives(Count):
     """TN, the weight of the negatives that raise no alarm; meant for constraints."""
 
     name = "true_negatives"
@@ -294,7 +301,7 @@ class TrueNegatives(_Count):
 
 
 @dataclass(frozen=True, repr=False)
-class FalsePositives(_Count):
+class FalsePositives(Count):
     """FP, the weight of false alarms; meant for constraints, fewer being better."""
 
     name = "false_positives"
@@ -302,7 +309,7 @@ class FalsePositives(_Count):
 
 
 @dataclass(frozen=True, repr=False)
-class FalseNegatives(_Count):
+class FalseNegatives(Count):
     """FN, the weight of missed positives; meant for constraints, fewer being better."""
 
     name = "false_negatives"
@@ -310,11 +317,51 @@ class FalseNegatives(_Count):
 
 
 @dataclass(frozen=True, repr=False)
-class PredictedPositives(_Count):
+class PredictedPositives(Count):
     """U = TP + FP, the weight of all alarms; meant for constraints, such as an alert budget."""
 
     name = "predicted_positives"
     _cells = ((1, 1), (0, 1))
+
+
+@dataclass(frozen=True, repr=False)
+class Share(ClassRewardMetric):
+    """A count as a share of all that may count, as ``fp <= 10%`` bounds it; 0 if nothing may.
+
+    True positives and false negatives are shares of the positives, false positives and true
+    negatives of the negatives, predicted positives of all samples.
+
+    Parameters
+    ----------
+    count
+        What is counted, such as ``FalsePositives()``.
+    """
+
+    value_range = 0, 1
+    measures = "share"
+
+    count: Count
+
+    @property
+    def name(self) -> str:
+        """The name of what is counted; bounds are written with a % sign."""
+        return self.count.name
+
+    @property
+    def is_monotone(self) -> bool:
+        """Whether only correct predictions count."""
+        return self.count.is_monotone
+
+    @property
+    def is_antitone(self) -> bool:
+        """Whether only errors count."""
+        return self.count.is_antitone
+
+    def class_rewards(self, class_weights: Sequence[Rational], positive: int | None) -> ClassTable:
+        """Return those of the count, divided by the weight of all that may count."""
+        share = _ratio(1, self.count.whole(class_weights, positive))
+        table, offset = self.count.class_rewards(class_weights, positive)
+        return [[share * entry for entry in row] for row in table], offset
 
 
 # ------------------------------------------------------------ fractional

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from goct.exact import check_magnitude
+from goct.exact import Exact, check_magnitude
 
 if TYPE_CHECKING:
     from goct.metrics.metric import Metric
@@ -64,7 +64,7 @@ class MetricConstraint(Constraint):
     @property
     def name(self) -> str:
         """The condition as it is written."""
-        return f"{self.metric.name} {self.sense} {float(self.threshold):g}"
+        return f"{self.metric.name} {self.sense} {self.written(self.threshold)}"
 
     @property
     def is_monotone(self) -> bool:
@@ -81,11 +81,23 @@ class MetricConstraint(Constraint):
 
     def describe(self, tree: Tree, problem: Problem) -> str:
         """Say in a line how a tree meets the condition."""
-        return f"{self.name}  (it is {float(self.metric.evaluate(tree, problem)):.6g})"
+        return f"{self.name}  (it is {self.written(self.metric.evaluate(tree, problem))})"
+
+    def written(self, value: Fraction | Exact) -> str:
+        """Return a value of the metric as the bound on it is written."""
+        number = float(value)
+        return f"{100 * number:.6g}%" if self.metric.measures == "share" else f"{number:.6g}"
 
     def check(self, problem: Problem) -> None:
         """Raise a `ValueError` if the metric is not defined for the problem, or never so good."""
         self.metric.check(problem)
+        weights_are_whole = problem.weight_unit.denominator == 1
+        if self.metric.measures == "count" and 0 < self.threshold < 1 and weights_are_whole:
+            start, number = f"{self.metric.name} {self.sense}", float(self.threshold)
+            raise ValueError(
+                f"{self.name!r} is about a part of one row: if a share is meant, write "
+                f"'{start} {100 * number:g}%'; if a number of rows, a whole number"
+            )
         least, most = self.metric.value_range
         extreme, words = (most, "most") if self.sense == ">=" else (least, "least")
         if extreme is None or self.is_met_by(extreme):

@@ -9,7 +9,7 @@ from enum import Enum
 from fractions import Fraction
 from functools import cached_property
 from math import lcm
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -96,6 +96,9 @@ class Metric(ABC):
 
     value_range: ClassVar[tuple[int | None, int | None]] = None, None
     """Numbers between which all values lie, whatever the data; None if that depends on them."""
+
+    measures: ClassVar[Literal["value", "count", "share"]] = "value"
+    """How bounds on it are written: as numbers, as numbers of samples, or with a % sign."""
 
     @property
     @abstractmethod

@@ -31,7 +31,7 @@ def warnings_of(model: Model) -> list[str]:
         if value is not None:
             found.append(
                 f"{one_line(text)} holds on the training data, but not on the test data: there it "
-                f"is {value:.4f}. Ask for more than is needed, or for a smaller tree."
+                f"is {value}. Ask for more than is needed, or for a smaller tree."
             )
     if train.value is not None and test.value is not None:
         drop = train.value.value - test.value.value
@@ -93,7 +93,7 @@ def _reason(model: Model) -> str:
     )
 
 
-def _broken_value(model: Model, text: str) -> float | None:
+def _broken_value(model: Model, text: str) -> str | None:
     """Return the value of the metric of a constraint on the test data, if it is broken there."""
     try:
         constraint = get_constraint(text)
@@ -105,4 +105,4 @@ def _broken_value(model: Model, text: str) -> float | None:
     if not constraint.metric.is_binary or not (confusion.n_pos and confusion.n_neg):
         return None
     value = constraint.metric.value(confusion)
-    return None if constraint.is_met_by(value) else float(value)
+    return None if constraint.is_met_by(value) else constraint.written(value)

@@ -33,7 +33,8 @@ const scoreOf = (data, state) => {
 // The best tree of a size that keeps what has to hold, or, if there is none, the best without.
 const choose = (data, size, state) => {
   const { trees } = data;
-  const limits = readLimits(state.keep), score = scoreOf(data, state);
+  const hasParts = trees.some((tree) => tree.train?.some((cell) => !Number.isInteger(cell)));
+  const limits = readLimits(state.keep, hasParts), score = scoreOf(data, state);
   const isLearned = state.mode === "goal" && state.goal === data.metric && state.keep === data.keep;
   if (isLearned) return { tree: size.best, proven: size.proven, why: STOPPED };
   if (state.mode === "hand" && size.points.length) return pointedAt(size, state);

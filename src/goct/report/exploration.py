@@ -13,6 +13,7 @@ KNOWN_METRICS = (
     *("accuracy", "balanced_accuracy", "recall", "specificity", "precision", "npv", "f1", "f2"),
     *("f0.5", "jaccard", "mcc", "gmean"),
     *("true_positives", "false_positives", "false_negatives", "true_negatives"),
+    "predicted_positives",
 )
 """The metrics that the scripts of a page compute, so that constraints on it may be about them."""
 

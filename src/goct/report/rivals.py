@@ -14,22 +14,6 @@ from goct.problem import Problem
 from goct.tree import Tree
 
 
-def compare_with_cart(
-    train: Problem,
-    test: Problem | None,
-    metric: Metric,
-    max_depth: int | None,
-    n_leaves: int,
-    constraints: Iterable[Constraint] = (),
-) -> Rival:
-    """Grow a CART tree of the same size on the same features, and evaluate it.
-
-    CART knows nothing of the constraints that it should keep.
-    """
-    tree = grow_cart(train, metric, max_depth, n_leaves)
-    return rival_of(tree, train, test, metric, constraints)
-
-
 def grow_cart(train: Problem, metric: Metric, max_depth: int | None, n_leaves: int) -> Tree:
     """Grow a CART tree on the question of a metric: of all classes, or of one against the rest."""
     if metric.is_binary and train.n_classes > 2:
@@ -44,7 +28,7 @@ def rival_of(
     metric: Metric,
     constraints: Iterable[Constraint] = (),
 ) -> Rival:
-    """Evaluate a tree that CART has grown, see :func:`compare_with_cart`."""
+    """Evaluate a tree that CART has grown, without knowing of the constraints."""
 
     def matrix(problem: Problem) -> Matrix:
         return tuple(map(tuple, tree.confusion_matrix(problem)))

@@ -19,7 +19,7 @@ from goct.solution import Limit
 from goct.task import Task
 
 _SMALL = 2
-"""The depth of the trees that are found first."""
+"""The depth of the trees that are proven first; those that are one deeper come next."""
 _SHORT = 1.0
 """Seconds in which there may be no time for more than what is found without a proof."""
 
@@ -45,9 +45,10 @@ def search_path(session: BudgetsSession, core: ProblemOracle) -> None:
     """
     try:
         if not _search_linear(session, core):
-            if session.budgets.task.size.reachable_depth > _SMALL:
+            if (deepest := session.budgets.task.size.reachable_depth) > _SMALL:
                 _climb(session, core)
-                _try_small(session, core)
+                for depth in range(_SMALL, min(deepest, _SMALL + 2)):
+                    _try_small(session, core, depth)
             _search_plane(session, core)
     except StopError:
         pass  # what is known by now is the answer
@@ -103,10 +104,13 @@ def _climb(session: BudgetsSession, core: ProblemOracle) -> None:
         raise
 
 
-def _try_small(session: BudgetsSession, core: ProblemOracle) -> None:
-    """Find the best trees of a small depth: their values are where good questions start."""
+def _try_small(session: BudgetsSession, core: ProblemOracle, depth: int) -> None:
+    """Find the best trees of a small depth: their values are where good questions start.
+
+    Trees with as many splits are no deeper, so that what is proven of these holds for all.
+    """
     budgets, task = session.budgets, session.budgets.task
-    small = Budgets(replace(task, size=replace(task.size, max_depth=_SMALL)), 2**_SMALL)
+    small = Budgets(replace(task, size=replace(task.size, max_depth=depth)), 2**depth)
     run = BudgetsSession(small, session.left, lambda _, nodes: session.tell(nodes))
     try:
         with suppress(TooFineError):
@@ -117,6 +121,8 @@ def _try_small(session: BudgetsSession, core: ProblemOracle) -> None:
         for incumbent in small.incumbents:
             if incumbent.tree is not None:
                 budgets.offer(incumbent.tree)
+        for splits, incumbent in enumerate(small.incumbents[: depth + 1]):
+            budgets.tighten(splits, incumbent.bound)
         session.calls += run.calls
         session.nodes += run.nodes
 

@@ -373,6 +373,11 @@ LINEAR: dict[str, Callable[[int, int, int | None, list[Fraction], dict[str, Any]
     "true_negatives": lambda k, j, p, _w, _o: p not in (k, j),
     "false_positives": lambda k, j, p, _w, _o: k != p == j,
     "false_negatives": lambda k, j, p, _w, _o: k == p != j,
+    "predicted_positives_share": lambda _k, j, p, w, _o: (j == p) / sum(w),
+    "true_positives_share": lambda k, j, p, w, _o: (k == j == p) / w[k],
+    "true_negatives_share": lambda k, j, p, w, _o: (p not in (k, j)) / w[k],
+    "false_positives_share": lambda k, j, p, w, _o: (k != p == j) / w[k],
+    "false_negatives_share": lambda k, j, p, w, _o: (k == p != j) / w[k],
     "cost_matrix": lambda k, j, _p, _w, o: -o["costs"][k][j],
     "instance_cost": lambda *_: 0,
 }
