@@ -1,7 +1,7 @@
 """How large each room of the house may be, in lines of code and types of its own.
 
-Docstrings, comments, imports and blank lines are free: nobody saves by explaining less. Who needs more
-room looks first for what can go; a budget is raised in a commit that says why.
+Docstrings, comments, imports and blank lines are free: nobody saves by explaining less. Who needs
+more room looks first for what can go; a budget is raised in a commit that says why.
 """
 
 from __future__ import annotations
@@ -16,7 +16,22 @@ import goct
 
 ROOT = Path(goct.__file__).parent
 CORE = Path(__file__).parents[1] / "cpp"
-BUDGETS = {}  # by room: lines, types
+BUDGETS = {  # by room: lines, types
+    "bench/": (3870, 84),
+    "binarize/": (1010, 15),
+    "cli/": (2060, 17),
+    "cpp/": (10030, 165),
+    "data/": (1110, 9),
+    "export/": (1030, 6),
+    "goct": (4770, 61),
+    "metrics/": (1220, 48),
+    "mip/": (4000, 73),
+    "model/": (770, 12),
+    "plane/": (1050, 30),
+    "report/": (1170, 10),
+    "search/": (2170, 25),
+    "verify/": (1060, 13),
+}
 
 
 def size_of_python(path: Path) -> tuple[int, int]:

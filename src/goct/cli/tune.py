@@ -162,7 +162,10 @@ def tune_size(
 
     def report_estimate(done: int, total: int) -> None:
         progress.show(
-            f"{clock.elapsed:8.1f} s  what to expect of new rows: {done} of {total} pairs of folds"
+            lambda: (
+                f"{clock.elapsed:8.1f} s  what to expect of new rows: "
+                f"{done} of {total} pairs of folds"
+            )
         )
 
     data = Data(
