@@ -71,8 +71,7 @@ def plot_tree(source: Any, ax: Axes | None = None, *, fontsize: float | None = N
 
 def _scale(ax: Axes) -> tuple[float, float]:
     """Return how long an inch of the drawing is on paper, across and up."""
-    whole = ax.get_figure(root=True)
-    assert whole is not None
+    whole = ax.figure.canvas.figure  # of a figure in a figure, too
     box, (left, right), (bottom, top) = ax.get_window_extent(), ax.get_xlim(), ax.get_ylim()
     return box.width / whole.dpi / (right - left), box.height / whole.dpi / (top - bottom)
 
