@@ -1092,6 +1092,7 @@ def test_ctrl_c_while_the_size_is_tuned_ends_the_command(
     assert output.exists()
     assert not (tmp_path / "c").exists()
     assert "interrupted: the number of splits is not tuned" in result.output
+    assert "stopped by the clock" not in result.output
     assert ("no certificate was written" in result.output) == (command == "fit")
 
 

@@ -80,6 +80,8 @@ def fit(options: FitOptions) -> None:
             if not tuned.is_interrupted and solution.limit is not Limit.NONE:
                 solution = solution.improved(_grow(prepared, goal, solution.task))
         if tuned is not None and tuned.is_interrupted:
+            if solution.limit is not Limit.NONE:
+                solution = replace(solution, limit=Limit.INTERRUPTED)
             if options.certificate is not None:
                 note("no certificate was written: interrupted")
         elif tuned is None or _needs_proof(solution, options):
