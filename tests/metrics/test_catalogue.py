@@ -389,6 +389,7 @@ def test_functions_are_answered_with_the_name_of_the_metric(metric: object) -> N
 @pytest.mark.parametrize(
     ("name", "advice"),
     [
+        ("fpr", r"bound it as a share, .fp <= 10%. of the negatives"),
         ("qwk", r"costs of \(i - j\)\*\*2, as a CostMatrix, or by --cost"),
         ("quadratic_weighted_kappa", "ordered classes"),
         ("mae", r"costs of \|i - j\|"),

@@ -50,6 +50,8 @@ _ELSEWHERE = {
     "CostMatrix, or by --cost on the command line",
     r"^qwk$|quadratic|^mse$|mean_squared": "it is about ordered classes: minimise costs of "
     "(i - j)**2, as a CostMatrix, or by --cost on the command line",
+    r"^f[pn]r$|false_(positive|negative)_rate": "bound it as a share, 'fp <= 10%' of the negatives "
+    "or 'fn <= 10%' of the positives, or maximise 'specificity' or 'recall'",
     r"macro|micro|weighted": "averages over classes, such as macro-F1, are not supported; name one "
     "class with pos_label, or use 'balanced_accuracy'",
     r"auc|average_precision|log_?loss|brier": "it judges probabilities, and a tree is chosen by "
